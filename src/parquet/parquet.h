@@ -1,0 +1,86 @@
+/*
+ * parquet/parquet.h: reading Apache Parquet files (https://parquet.apache.org/docs/file-format/).
+ *
+ * A file is opened by its footer; a scan decodes chosen top-level columns, one row group at a time, into
+ * column batches. Flat columns of every physical type, encoding and codec are decoded; asking for a nested
+ * column is BF_ERR_UNSUPPORTED and names it. Dictionary-encoded VIEW columns come out as codes
+ * with their dictionary. Buffers are allocated when the scan is made and reused.
+ */
+#ifndef BF_PARQUET_PARQUET_H
+#define BF_PARQUET_PARQUET_H
+
+#include "codec/codec.h"
+#include "io/source.h"
+#include "vec/batch.h"
+
+typedef struct BfParquetFile BfParquetFile;
+typedef struct BfParquetScan BfParquetScan;
+
+typedef struct BfParquetLimits
+{
+	size_t footer_bytes_max; /* default 64 MiB */
+	size_t page_bytes_max;   /* uncompressed page or dictionary; default 256 MiB */
+	bool verify_crc;         /* default true: checked where the writer stored it */
+} BfParquetLimits;
+
+extern const BfParquetLimits bf_parquet_default_limits;
+
+/* All metadata lives in `a`. `source` is borrowed and must outlive the file. */
+extern BfStatus bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits,
+								BfParquetFile **out, BfError *err) BF_MUST_CHECK;
+
+/* Top-level columns as a schema: field ids (0 = none), names, types, required; nested ones with
+ * children (kind STRUCT, LIST or MAP). */
+extern const BfSchema *bf_parquet_schema(const BfParquetFile *f);
+extern int64_t bf_parquet_n_rows(const BfParquetFile *f);
+extern int32_t bf_parquet_n_row_groups(const BfParquetFile *f);
+extern int64_t bf_parquet_row_group_rows(const BfParquetFile *f, int32_t rg);
+/* Number in the file of the row group's first row. */
+extern int64_t bf_parquet_row_group_first_row(const BfParquetFile *f, int32_t rg);
+extern const char *bf_parquet_created_by(const BfParquetFile *f); /* "" = unknown */
+/* Key-value metadata; NULL when absent. */
+extern const char *bf_parquet_key_value(const BfParquetFile *f, const char *key);
+
+/* What bifang.parquet_metadata shows: one per row group and leaf column. */
+typedef struct BfParquetChunkInfo
+{
+	const char *path; /* dotted */
+	const char *physical_type;
+	const char *codec;
+	const char *encodings; /* comma-separated */
+	int64_t n_values;
+	int64_t compressed_bytes;
+	int64_t uncompressed_bytes;
+	int64_t null_count; /* -1 = not recorded */
+	bool has_min;
+	bool has_max;
+	BfValue min; /* only where the writer's statistics can be trusted */
+	BfValue max;
+} BfParquetChunkInfo;
+
+extern int32_t bf_parquet_n_leaves(const BfParquetFile *f);
+extern BfStatus bf_parquet_chunk_info(const BfParquetFile *f, BfArena *a, int32_t rg, int32_t leaf,
+									  BfParquetChunkInfo *out, BfError *err) BF_MUST_CHECK;
+
+/* Counters for EXPLAIN; the scan adds to them. */
+typedef struct BfParquetCounters
+{
+	int64_t row_groups_read;
+	int64_t pages_read;
+	int64_t pages_decompressed;
+	int64_t rows_decoded;
+} BfParquetCounters;
+
+/* columns[i] is an index into bf_parquet_schema's fields; batches have n_columns vectors in this order. 0 columns
+ * are fine: batches then only count rows. `counters` may be NULL. */
+extern BfStatus bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns,
+									int32_t n_columns, BfParquetCounters *counters,
+									BfParquetScan **out, BfError *err) BF_MUST_CHECK;
+/* Positions the scan at the start of a row group; any order, also again. */
+extern BfStatus bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err) BF_MUST_CHECK;
+/* The next at most BF_BATCH_ROWS rows of the row group; *out = NULL at its end. Valid until the next
+ * call on the scan. */
+extern BfStatus bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
+	BF_MUST_CHECK;
+
+#endif
