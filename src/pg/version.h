@@ -1,0 +1,45 @@
+/*
+ * pg/version.h: what differs between PostgreSQL 15 and 18, and nowhere else.
+ */
+#ifndef BIFANG_PG_VERSION_H
+#define BIFANG_PG_VERSION_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM < 150000
+#error "bifang_fdw needs PostgreSQL 15 or later"
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
+#endif
+#include "optimizer/pathnode.h"
+
+/* Plain scan path without target list, outer path or private data of the restriction list. */
+static inline ForeignPath *
+bifang_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows, Cost startup, Cost total,
+				 List *pathkeys, Relids required_outer, List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, pathkeys,
+								   required_outer, NULL, NIL, fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, required_outer,
+								   NULL, NIL, fdw_private);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, required_outer,
+								   NULL, fdw_private);
+#endif
+}
+
+/* pg_foreign_server and friends: ownership checks were renamed in 16. */
+#if PG_VERSION_NUM >= 160000
+#define bifang_owns_relation(relid, roleid) object_ownercheck(RelationRelationId, relid, roleid)
+#else
+#define bifang_owns_relation(relid, roleid) pg_class_ownercheck(relid, roleid)
+#endif
+
+#endif
