@@ -1,10 +1,20 @@
 /*
  * log/rangeset.h: sets of entry numbers as sorted, disjoint, merged closed ranges.
  *
- * Text: ranges joined by `_`, a range is `first-last` in decimal without leading zeros, `0-5_7-7_9-20`; the
- * empty set is the empty text. Canonical = strictly ascending with a hole of at least one entry
- * between neighbours. Parsing refuses what is unsorted, overlapping, adjacent is merged when
- * `lenient`, a single number `7` means 7-7. Entries are 0 .. 2^63-2.
+ * Text form (ABNF; the empty set is the empty text):
+ *
+ *     rangeset = [ range *( "_" range ) ]
+ *     range    = number "-" number              first and last, both inclusive
+ *     number   = "0" / ( %x31-39 *DIGIT )       0 .. 2^63-2, no leading zeros
+ *
+ * Example: `0-5_7-7_9-20`. Canonical means: first <= last in each range, and between neighbours
+ * a hole of at least one entry. Parsing refuses everything else with the byte position, except
+ * that in lenient mode (names written by other implementations) neighbours that touch are merged
+ * (`1-5_6-9` is `1-9`) and a single number `7` means `7-7`. Unsorted or overlapping ranges are
+ * refused in both modes: they are a sign that entries were named twice.
+ *
+ * All operations are linear in the number of ranges and allocate exactly the result. A set has at
+ * most BF_RANGESET_RANGES_MAX ranges; more is BF_ERR_LIMIT.
  */
 #ifndef BF_LOG_RANGESET_H
 #define BF_LOG_RANGESET_H
@@ -24,11 +34,14 @@ typedef struct BfRangeSet
 } BfRangeSet;
 
 #define BF_RANGESET_RANGES_MAX 1000000
+#define BF_ENTRY_MAX (INT64_MAX - 1)
 
 extern BfStatus bf_rangeset_parse(BfArena *a, const char *text, size_t n, bool lenient,
 								  BfRangeSet *out, BfError *err) BF_MUST_CHECK;
+/* Appends the canonical text, without a NUL. */
 extern BfStatus bf_rangeset_format(const BfRangeSet *s, BfBuffer *out, BfError *err) BF_MUST_CHECK;
-/* From any ranges: sorted and merged. */
+/* From any ranges: sorted and merged. A range outside 0 .. 2^63-2 or with first > last is CORRUPT.
+ */
 extern BfStatus bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out,
 								 BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_rangeset_union(BfArena *a, const BfRangeSet *x, const BfRangeSet *y,
@@ -42,9 +55,15 @@ extern bool bf_rangeset_contains(const BfRangeSet *s, int64_t entry);
 extern bool bf_rangeset_equal(const BfRangeSet *x, const BfRangeSet *y);
 /* Do they share an entry? */
 extern bool bf_rangeset_overlaps(const BfRangeSet *x, const BfRangeSet *y);
+/* Index of the first range whose last >= entry; s->n when there is none. */
+extern int32_t bf_rangeset_seek(const BfRangeSet *s, int64_t entry);
 
-/* A logical file's name: bifang://{db}/{table}/{ledgerId}_{rangeSet}.log. db and table are
- * percent-encoded (all but unreserved characters of RFC 3986). */
+/*
+ * A logical file's name: bifang://{db}/{table}/{ledgerId}_{rangeSet}.log. db and table are
+ * percent-encoded (all but the unreserved characters of RFC 3986) and not empty; reading also
+ * takes raw bytes that should have been encoded. The range set is read leniently, and may be
+ * empty (`7_.log`).
+ */
 typedef struct BfLogicalFile
 {
 	const char *db;
@@ -56,12 +75,13 @@ typedef struct BfLogicalFile
 #define BF_LOGICAL_SCHEME "bifang://"
 
 extern bool bf_is_logical_path(const char *path);
-extern BfStatus bf_logical_parse(BfArena *a, const char *path, BfLogicalFile *out, BfError *err)
-	BF_MUST_CHECK;
-extern BfStatus bf_logical_format(BfArena *a, const BfLogicalFile *f, const char **out, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_logical_parse(BfArena *a, const char *path, BfLogicalFile *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bf_logical_format(BfArena *a, const BfLogicalFile *f, const char **out, BfError *err) BF_MUST_CHECK;
 
-/* Coverage of many ledgers as text, for `bifang.covered`: `12:0-99_150-199;13:0-5`, ascending ids. */
+/* Coverage of many ledgers as text, for `bifang.covered`: `12:0-99_150-199;13:0-5`, ascending
+ * ids, no ledger twice, no empty set. The empty coverage is the empty text. */
 typedef struct BfCoverage
 {
 	int32_t n;
@@ -69,15 +89,18 @@ typedef struct BfCoverage
 	{
 		int64_t ledger_id;
 		BfRangeSet ranges;
-	} *items; /* ascending ledger_id */
+	} * items; /* ascending ledger_id */
 } BfCoverage;
 
 extern BfStatus bf_coverage_parse(BfArena *a, const char *text, size_t n, BfCoverage *out,
 								  BfError *err) BF_MUST_CHECK;
+/* Ledgers with an empty set are left out. */
 extern BfStatus bf_coverage_format(const BfCoverage *c, BfBuffer *out, BfError *err) BF_MUST_CHECK;
 /* The ledger's set, the empty set if absent. */
 extern const BfRangeSet *bf_coverage_of(const BfCoverage *c, int64_t ledger_id);
-extern BfStatus bf_coverage_add(BfArena *a, const BfCoverage *c, int64_t ledger_id,
-								const BfRangeSet *more, BfCoverage *out, BfError *err) BF_MUST_CHECK;
+/* *out may be c; what was not touched is shared with c. */
+extern BfStatus
+bf_coverage_add(BfArena *a, const BfCoverage *c, int64_t ledger_id, const BfRangeSet *more,
+				BfCoverage *out, BfError *err) BF_MUST_CHECK;
 
 #endif

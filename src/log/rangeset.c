@@ -1,0 +1,400 @@
+#include "log/rangeset.h"
+
+#include "log/internal.h"
+
+/*
+ * Every operation that makes a set is one function that emits ranges in ascending order into a
+ * Sink. It runs twice: with no storage, to count, and again to fill exactly that much memory.
+ * The sink merges what touches, so the result is canonical whatever the operation emits.
+ */
+typedef struct Sink
+{
+	BfRange *ranges; /* NULL while counting */
+	size_t n;
+	int64_t last; /* of the newest range */
+} Sink;
+
+static void
+sink_add(Sink *s, int64_t first, int64_t last)
+{
+	BF_ASSERT(first >= 0 && first <= last && last <= BF_ENTRY_MAX);
+	if (s->n > 0 && first <= s->last + 1)
+	{
+		if (last > s->last)
+		{
+			s->last = last;
+			if (s->ranges != NULL)
+				s->ranges[s->n - 1].last = last;
+		}
+		return;
+	}
+	if (s->ranges != NULL)
+		s->ranges[s->n] = (BfRange){first, last};
+	s->n++;
+	s->last = last;
+}
+
+static void
+emit_union(const BfRangeSet *x, const BfRangeSet *y, Sink *s)
+{
+	int32_t i = 0;
+	int32_t j = 0;
+
+	while (i < x->n || j < y->n)
+	{
+		const BfRange *r;
+
+		if (j == y->n || (i < x->n && x->ranges[i].first <= y->ranges[j].first))
+			r = &x->ranges[i++];
+		else
+			r = &y->ranges[j++];
+		sink_add(s, r->first, r->last);
+	}
+}
+
+static void
+emit_intersect(const BfRangeSet *x, const BfRangeSet *y, Sink *s)
+{
+	int32_t i = 0;
+	int32_t j = 0;
+
+	while (i < x->n && j < y->n)
+	{
+		const BfRange *p = &x->ranges[i];
+		const BfRange *q = &y->ranges[j];
+		int64_t first = p->first > q->first ? p->first : q->first;
+		int64_t last = p->last < q->last ? p->last : q->last;
+
+		if (first <= last)
+			sink_add(s, first, last);
+		if (p->last < q->last)
+			i++;
+		else
+			j++;
+	}
+}
+
+static void
+emit_subtract(const BfRangeSet *x, const BfRangeSet *y, Sink *s)
+{
+	int32_t j = 0;
+
+	for (int32_t i = 0; i < x->n; i++)
+	{
+		int64_t first = x->ranges[i].first;
+		int64_t last = x->ranges[i].last;
+
+		while (j < y->n && y->ranges[j].last < first)
+			j++;
+		/* A range of y may reach into the next range of x, so it is passed only when it ends here.
+		 */
+		while (j < y->n && y->ranges[j].first <= last)
+		{
+			if (y->ranges[j].first > first)
+				sink_add(s, first, y->ranges[j].first - 1);
+			first = y->ranges[j].last + 1;
+			if (first > last)
+				break;
+			j++;
+		}
+		if (first <= last)
+			sink_add(s, first, last);
+	}
+}
+
+typedef void (*Emit)(const BfRangeSet *x, const BfRangeSet *y, Sink *s);
+
+static BfStatus
+check_size(size_t n, BfError *err)
+{
+	if (BF_UNLIKELY(n > BF_RANGESET_RANGES_MAX))
+		BF_FAIL(err, BF_ERR_LIMIT, "a range set would have more than %d ranges",
+				BF_RANGESET_RANGES_MAX);
+	return BF_OK;
+}
+
+static BfStatus
+combine(BfArena *a, Emit emit, const BfRangeSet *x, const BfRangeSet *y, BfRangeSet *out,
+		BfError *err)
+{
+	Sink counted = {NULL, 0, 0};
+	Sink filled = {NULL, 0, 0};
+
+	emit(x, y, &counted);
+	BF_TRY(check_size(counted.n, err));
+	BF_NEW_RAW(a, filled.ranges, counted.n, err);
+	emit(x, y, &filled);
+	BF_ASSERT(filled.n == counted.n);
+	out->n = (int32_t) filled.n;
+	out->ranges = filled.ranges;
+	return BF_OK;
+}
+
+BfStatus
+bf_rangeset_union(BfArena *a, const BfRangeSet *x, const BfRangeSet *y, BfRangeSet *out,
+				  BfError *err)
+{
+	return combine(a, emit_union, x, y, out, err);
+}
+
+BfStatus
+bf_rangeset_intersect(BfArena *a, const BfRangeSet *x, const BfRangeSet *y, BfRangeSet *out,
+					  BfError *err)
+{
+	return combine(a, emit_intersect, x, y, out, err);
+}
+
+BfStatus
+bf_rangeset_subtract(BfArena *a, const BfRangeSet *x, const BfRangeSet *y, BfRangeSet *out,
+					 BfError *err)
+{
+	return combine(a, emit_subtract, x, y, out, err);
+}
+
+/* Heap sort by `first`: in place, no recursion, n log n for any input. */
+static void
+sift_down(BfRange *r, size_t root, size_t n)
+{
+	for (size_t child; (child = 2 * root + 1) < n; root = child)
+	{
+		BfRange t;
+
+		if (child + 1 < n && r[child + 1].first > r[child].first)
+			child++;
+		if (r[root].first >= r[child].first)
+			return;
+		t = r[root];
+		r[root] = r[child];
+		r[child] = t;
+	}
+}
+
+static void
+sort_ranges(BfRange *r, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		sift_down(r, i, n);
+	for (size_t i = n; i-- > 1;)
+	{
+		BfRange t = r[0];
+
+		r[0] = r[i];
+		r[i] = t;
+		sift_down(r, 0, i);
+	}
+}
+
+BfStatus
+bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out, BfError *err)
+{
+	BfRange *copy;
+	bool sorted = true;
+	Sink s = {NULL, 0, 0};
+
+	BF_ASSERT(n >= 0);
+	BF_TRY(check_size((size_t) n, err));
+	BF_NEW_RAW(a, copy, n, err);
+	for (int32_t i = 0; i < n; i++)
+	{
+		BF_DATA(err,
+				ranges[i].first >= 0 && ranges[i].first <= ranges[i].last &&
+					ranges[i].last <= BF_ENTRY_MAX,
+				-1, "%lld-%lld is not a range of entries", (long long) ranges[i].first,
+				(long long) ranges[i].last);
+		if (i > 0 && ranges[i].first < ranges[i - 1].first)
+			sorted = false;
+		copy[i] = ranges[i];
+	}
+	if (!sorted)
+		sort_ranges(copy, (size_t) n);
+	/* In place: the sink never writes past the range that is read next. */
+	s.ranges = copy;
+	for (int32_t i = 0; i < n; i++)
+		sink_add(&s, copy[i].first, copy[i].last);
+	out->n = (int32_t) s.n;
+	out->ranges = copy;
+	return BF_OK;
+}
+
+/* A number of the grammar in [0, max] at c->pos. */
+BfStatus
+bfi_text_number(BfCursor *c, int64_t max, int64_t *out, BfError *err)
+{
+	int64_t start = bf_cursor_offset(c);
+	const uint8_t *p = c->pos;
+	int64_t v = 0;
+
+	while (c->pos < c->end && *c->pos >= '0' && *c->pos <= '9')
+	{
+		int digit = *c->pos - '0';
+
+		BF_DATA(err, v <= (max - digit) / 10, start, "a number is greater than %lld",
+				(long long) max);
+		v = v * 10 + digit;
+		c->pos++;
+	}
+	BF_DATA(err, c->pos > p, start, "a number is expected");
+	BF_DATA(err, *p != '0' || c->pos == p + 1, start, "a number has leading zeros");
+	*out = v;
+	return BF_OK;
+}
+
+static BfStatus
+parse_range(BfCursor *c, bool lenient, BfRange *r, BfError *err)
+{
+	int64_t start = bf_cursor_offset(c);
+
+	BF_TRY(bfi_text_number(c, BF_ENTRY_MAX, &r->first, err));
+	if (lenient && (c->pos == c->end || *c->pos == '_'))
+	{
+		r->last = r->first;
+		return BF_OK;
+	}
+	BF_DATA(err, c->pos < c->end && *c->pos == '-', bf_cursor_offset(c),
+			"a \"-\" is expected after the first entry of a range");
+	c->pos++;
+	BF_TRY(bfi_text_number(c, BF_ENTRY_MAX, &r->last, err));
+	BF_DATA(err, r->first <= r->last, start, "range %lld-%lld runs backwards", (long long) r->first,
+			(long long) r->last);
+	return BF_OK;
+}
+
+BfStatus
+bf_rangeset_parse(BfArena *a, const char *text, size_t n, bool lenient, BfRangeSet *out,
+				  BfError *err)
+{
+	BfCursor c = bf_cursor(text, n, 0);
+	Sink s = {NULL, 0, 0};
+	size_t n_max = n > 0 ? 1 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_max += text[i] == '_';
+	BF_TRY(check_size(n_max, err));
+	BF_NEW_RAW(a, s.ranges, n_max, err);
+	while (c.pos < c.end)
+	{
+		int64_t start = bf_cursor_offset(&c);
+		BfRange r;
+
+		BF_TRY(parse_range(&c, lenient, &r, err));
+		if (s.n > 0)
+		{
+			BF_DATA(err, r.first > s.last, start, "range %lld-%lld overlaps or precedes entry %lld",
+					(long long) r.first, (long long) r.last, (long long) s.last);
+			BF_DATA(err, lenient || r.first > s.last + 1, start,
+					"range %lld-%lld is not merged with its neighbour", (long long) r.first,
+					(long long) r.last);
+		}
+		sink_add(&s, r.first, r.last);
+		if (c.pos == c.end)
+			break;
+		BF_DATA(err, *c.pos == '_', bf_cursor_offset(&c), "a \"_\" is expected between ranges");
+		c.pos++;
+		BF_DATA(err, c.pos < c.end, bf_cursor_offset(&c), "a range is expected after \"_\"");
+	}
+	out->n = (int32_t) s.n;
+	out->ranges = s.ranges;
+	return BF_OK;
+}
+
+size_t
+bfi_put_decimal(uint8_t *p, int64_t v)
+{
+	uint8_t digits[20];
+	size_t n = 0;
+
+	BF_ASSERT(v >= 0);
+	do
+	{
+		digits[n++] = (uint8_t) ('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	for (size_t i = 0; i < n; i++)
+		p[i] = digits[n - 1 - i];
+	return n;
+}
+
+BfStatus
+bf_rangeset_format(const BfRangeSet *s, BfBuffer *out, BfError *err)
+{
+	for (int32_t i = 0; i < s->n; i++)
+	{
+		uint8_t *p;
+		size_t n = 0;
+
+		BF_TRY(bf_buffer_reserve(out, 42, err));
+		p = out->data + out->len;
+		if (i > 0)
+			p[n++] = '_';
+		n += bfi_put_decimal(p + n, s->ranges[i].first);
+		p[n++] = '-';
+		n += bfi_put_decimal(p + n, s->ranges[i].last);
+		out->len += n;
+	}
+	return BF_OK;
+}
+
+int64_t
+bf_rangeset_count(const BfRangeSet *s)
+{
+	int64_t count = 0;
+
+	for (int32_t i = 0; i < s->n; i++)
+		count += s->ranges[i].last - s->ranges[i].first + 1;
+	return count;
+}
+
+int32_t
+bf_rangeset_seek(const BfRangeSet *s, int64_t entry)
+{
+	int32_t lo = 0;
+	int32_t hi = s->n;
+
+	while (lo < hi)
+	{
+		int32_t mid = lo + (hi - lo) / 2;
+
+		if (s->ranges[mid].last < entry)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool
+bf_rangeset_contains(const BfRangeSet *s, int64_t entry)
+{
+	int32_t i = bf_rangeset_seek(s, entry);
+
+	return i < s->n && s->ranges[i].first <= entry;
+}
+
+bool
+bf_rangeset_equal(const BfRangeSet *x, const BfRangeSet *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (int32_t i = 0; i < x->n; i++)
+		if (x->ranges[i].first != y->ranges[i].first || x->ranges[i].last != y->ranges[i].last)
+			return false;
+	return true;
+}
+
+bool
+bf_rangeset_overlaps(const BfRangeSet *x, const BfRangeSet *y)
+{
+	int32_t i = 0;
+	int32_t j = 0;
+
+	while (i < x->n && j < y->n)
+	{
+		if (x->ranges[i].last < y->ranges[j].first)
+			i++;
+		else if (y->ranges[j].last < x->ranges[i].first)
+			j++;
+		else
+			return true;
+	}
+	return false;
+}
