@@ -1,0 +1,57 @@
+/*
+ * pg/ledger.h: who writes which ledger, and what becomes of it when the transaction ends.
+ *
+ * A transaction has at most one writer per table and schema. The writer holds the ledger's lock
+ * until the transaction ends (a prepared transaction keeps holding it), so a ledger has one writer
+ * at a time and its acknowledged entries are a contiguous prefix.
+ *
+ *   rows --bifang_writer_append--> bytes in the ledger (end moves in memory)
+ *        --bifang_writer_record--> a row in bifang.append (visible to later commands)
+ *        --PRE_COMMIT-----------> bytes durable, then PostgreSQL commits the append row
+ *
+ * Edges of the transaction's events:
+ *   PRE_COMMIT, PRE_PREPARE   sync every writer; an error here aborts the transaction
+ *   COMMIT, PREPARE           forget the writers (files closed, memory freed)
+ *   ABORT                     cut what was written (best effort: the next writer cuts too), forget
+ *   COMMIT_SUB                marks and writers pass to the parent
+ *   ABORT_SUB                 writers opened inside are dropped with their locks; others go back to
+ *                             their end at the start of the subtransaction
+ */
+#ifndef BIFANG_LEDGER_H
+#define BIFANG_LEDGER_H
+
+#include "postgres.h"
+
+#include "storage/lock.h"
+
+#include "exec/ledger_append.h"
+#include "iceberg/table.h"
+#include "pg/catalog.h"
+
+typedef struct BifangWriter BifangWriter;
+
+extern void bifang_ledger_init(void); /* called once from _PG_init: registers the callbacks */
+
+/* The transaction's writer for this table: the one it has, else on a free ledger, else on a new
+ * one. `live_dir` is where new ledgers are made. */
+extern BifangWriter *bifang_writer_get(const char *table_uuid, const BfSchema *schema,
+									   const char *live_dir);
+/* Rows of one partition as one log batch. rows = NULL: the first n_rows. */
+extern void bifang_writer_append(BifangWriter *w, const BfBatch *batch, const int32_t *rows,
+								 int32_t n_rows, CommandId cid);
+/* Makes what was appended visible to later commands; nothing to do when nothing was. */
+extern void bifang_writer_record(BifangWriter *w);
+extern int64 bifang_writer_ledger_id(const BifangWriter *w);
+
+/* Locks, all held to the end of the transaction, visible in pg_locks as advisory locks with
+ * objsubid 0xBF01 (ledger) and 0xBF02 (table). */
+extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
+extern void bifang_lock_table(const char *table_uuid);
+
+/* The current transaction's own writer on this ledger is closed for further rows (roll, offload):
+ * durable at commit as usual, the next statement takes another ledger. */
+extern void bifang_writer_retire(int64 ledger_id);
+/* Makes the bytes of this transaction's writer on the ledger durable and complete on disk now. */
+extern void bifang_writer_sync_now(int64 ledger_id);
+
+#endif
