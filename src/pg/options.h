@@ -32,6 +32,7 @@ typedef struct BifangOptions
 	const char *live_dir;	  /* absolute; default <data directory>/bifang/live */
 	const char *catalog_name; /* default: the server's name */
 	bool read_committed;	  /* kafka_log: aborted transactions are not shown (default) */
+	bool own_dirs;			  /* the server names warehouse or live_dir itself */
 } BifangOptions;
 
 typedef enum BifangMeta
@@ -56,6 +57,8 @@ extern void bifang_options_get(Oid foreigntableid, BifangOptions *out);
 extern void bifang_server_options_get(Oid serverid, BifangOptions *out);
 extern void
 bifang_column_options_get(Oid foreigntableid, AttrNumber attnum, BifangColumnOptions *out);
+/* Options of IMPORT FOREIGN SCHEMA, checked, over those of the server in *io. */
+extern void bifang_import_options_get(List *options, BifangOptions *io);
 extern const char *bifang_format_name(BifangFormat f);
 
 /* The owner of the foreign table (of the server for server options) must still have the role that

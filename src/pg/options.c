@@ -1,0 +1,501 @@
+/*
+ * pg/options.c: the options table, its validator, and resolved options; see options.h.
+ */
+#include "pg/options.h"
+
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_user_mapping.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#define ON_SERVER 1
+#define ON_TABLE 2
+#define ON_COLUMN 4
+#define ON_IMPORT 8
+
+typedef enum OptionType
+{
+	OPT_TEXT, /* not empty */
+	OPT_PATH, /* absolute local path, file:// allowed */
+	OPT_INT,  /* positive 32-bit */
+	OPT_WORD  /* one of `words` */
+} OptionType;
+
+typedef struct OptionDef
+{
+	const char *name;
+	int where;
+	OptionType type;
+	const char *words; /* OPT_WORD: separated by one blank, in the order of the enum */
+	const char *default_text;
+	Oid role; /* needed to set it and to use it */
+	const char *about;
+} OptionDef;
+
+static const char meta_words[] = "ledger entry timestamp tier file pos";
+static const char format_words[] = "iceberg parquet kafka_log";
+
+static const OptionDef option_defs[] = {
+	{"format", ON_SERVER | ON_TABLE | ON_IMPORT, OPT_WORD, format_words, "iceberg", InvalidOid,
+	 "what the table is: a lake table, plain Parquet files, or partition directories of a Kafka "
+	 "broker; on a server the default for its tables"},
+	{"location", ON_TABLE | ON_IMPORT, OPT_PATH, NULL, NULL, ROLE_PG_READ_SERVER_FILES,
+	 "iceberg: directory or metadata file of a table; parquet: file, directory or glob; kafka_log: "
+	 "partition directory or glob"},
+	{"namespace", ON_TABLE, OPT_TEXT, NULL, "the schema's name at creation", InvalidOid,
+	 "namespace of the lake table in the server's catalog"},
+	{"table", ON_TABLE, OPT_TEXT, NULL, "the relation's name at creation", InvalidOid,
+	 "name of the lake table in the server's catalog"},
+	{"isolation", ON_TABLE | ON_IMPORT, OPT_WORD, "read_committed read_uncommitted",
+	 "read_committed", InvalidOid,
+	 "kafka_log: whether records of aborted and open transactions are shown"},
+	{"warehouse", ON_SERVER, OPT_PATH, NULL, "bifang/warehouse in the data directory",
+	 ROLE_PG_READ_SERVER_FILES, "directory under which the catalog's tables live"},
+	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live in the data directory",
+	 ROLE_PG_READ_SERVER_FILES, "directory of live ledgers"},
+	{"catalog_name", ON_SERVER, OPT_TEXT, NULL, "the server's name", InvalidOid,
+	 "name under which the catalog table knows the server's tables"},
+	{"field_id", ON_COLUMN, OPT_INT, NULL, NULL, InvalidOid,
+	 "the column's field id in the lake table; without it the name decides"},
+	{"meta", ON_COLUMN, OPT_WORD, meta_words, NULL, InvalidOid,
+	 "the column is no column of the table but tells where a row came from"},
+};
+
+const char *
+bifang_format_name(BifangFormat f)
+{
+	switch (f)
+	{
+		case BIFANG_ICEBERG: return "iceberg";
+		case BIFANG_PARQUET: return "parquet";
+		case BIFANG_KAFKA_LOG: return "kafka_log";
+	}
+	return "?";
+}
+
+/* Number of `value` in the blank-separated list, -1 when it is none of them. */
+static int
+word_index(const char *words, const char *value)
+{
+	size_t len = strlen(value);
+	int i = 0;
+
+	for (const char *w = words; w != NULL; i++)
+	{
+		const char *end = strchr(w, ' ');
+		size_t n = end == NULL ? strlen(w) : (size_t) (end - w);
+
+		if (n == len && memcmp(w, value, n) == 0)
+			return i;
+		w = end == NULL ? NULL : end + 1;
+	}
+	return -1;
+}
+
+/* "a", "b" and "c" out of the blank-separated list. */
+static char *
+words_text(const char *words)
+{
+	StringInfoData s;
+
+	initStringInfo(&s);
+	for (const char *w = words; w != NULL;)
+	{
+		const char *end = strchr(w, ' ');
+		int n = end == NULL ? (int) strlen(w) : (int) (end - w);
+
+		appendStringInfo(&s, "%s\"%.*s\"", s.len == 0 ? "" : end == NULL ? " or " : ", ", n, w);
+		w = end == NULL ? NULL : end + 1;
+	}
+	return s.data;
+}
+
+char *
+bifang_local_path(const char *path, const char *what)
+{
+	const char *from = path;
+	char *copy;
+	char *to;
+
+	if (strncmp(from, "file:", 5) == 0)
+	{
+		from += 5;
+		if (strncmp(from, "//", 2) == 0 && from[2] != '/')
+			from = ""; /* file://host/... is someone else's file */
+	}
+	if (from[0] != '/')
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("%s must be an absolute local path: \"%s\"", what, path),
+						errhint("Write it as /dir/name or file:///dir/name.")));
+	if (strlen(from) >= MAXPGPATH - 100)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("%s is too long", what)));
+	to = copy = pstrdup(from);
+	for (const char *p = from; *p != '\0'; p++)
+		if (*p != '/' || to == copy || to[-1] != '/')
+			*to++ = *p;
+	while (to > copy + 1 && to[-1] == '/')
+		to--;
+	*to = '\0';
+	return copy;
+}
+
+static int
+where_of(Oid catalog)
+{
+	switch (catalog)
+	{
+		case ForeignServerRelationId: return ON_SERVER;
+		case ForeignTableRelationId: return ON_TABLE;
+		case AttributeRelationId: return ON_COLUMN;
+		default: return 0; /* the wrapper itself and user mappings take none */
+	}
+}
+
+static const char *
+where_text(int where)
+{
+	switch (where)
+	{
+		case ON_SERVER: return "server";
+		case ON_TABLE: return "foreign table";
+		case ON_COLUMN: return "column";
+		case ON_IMPORT: return "IMPORT FOREIGN SCHEMA";
+		default: return "foreign-data wrapper or user mapping";
+	}
+}
+
+/* The HINT for a name that no option of this place has. */
+static char *
+hint_for(const char *name, int where)
+{
+	const OptionDef *best = NULL;
+	int best_distance = 4;
+	int len = (int) strlen(name);
+	StringInfoData all;
+
+	initStringInfo(&all);
+	for (int i = 0; i < (int) lengthof(option_defs); i++)
+	{
+		const OptionDef *d = &option_defs[i];
+		int distance;
+
+		if (strcmp(d->name, name) == 0) /* right name, wrong place */
+		{
+			int first = d->where & -d->where;
+
+			return psprintf("\"%s\" is an option of a %s.", name, where_text(first));
+		}
+		if ((d->where & where) == 0)
+			continue;
+		appendStringInfo(&all, "%s%s", all.len == 0 ? "" : ", ", d->name);
+		if (len > 60)
+			continue;
+		distance = varstr_levenshtein_less_equal(name, len, d->name, (int) strlen(d->name), 1, 1, 1,
+												 best_distance, true);
+		if (distance < best_distance && distance < (int) strlen(d->name))
+		{
+			best = d;
+			best_distance = distance;
+		}
+	}
+	if (best != NULL)
+		return psprintf("Perhaps you meant \"%s\".", best->name);
+	if (all.len > 0)
+		return psprintf("Options of a %s: %s.", where_text(where), all.data);
+	return psprintf("There are no options of a %s.", where_text(where));
+}
+
+static void
+check_value(const OptionDef *d, const char *value)
+{
+	switch (d->type)
+	{
+		case OPT_TEXT:
+			if (value[0] == '\0')
+				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+								errmsg("option \"%s\" must not be empty", d->name)));
+			break;
+		case OPT_PATH: pfree(bifang_local_path(value, psprintf("option \"%s\"", d->name))); break;
+		case OPT_INT:
+		{
+			char *end;
+			long n;
+
+			errno = 0;
+			n = strtol(value, &end, 10);
+			if (*end != '\0' || end == value || errno != 0 || n <= 0 || n > PG_INT32_MAX)
+				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+								errmsg("option \"%s\" must be a positive integer: \"%s\"", d->name,
+									   value)));
+			break;
+		}
+		case OPT_WORD:
+			if (word_index(d->words, value) < 0)
+				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+								errmsg("option \"%s\" cannot be \"%s\"", d->name, value),
+								errhint("It can be %s.", words_text(d->words))));
+			break;
+	}
+}
+
+static const OptionDef *
+find_option(const char *name, int where)
+{
+	for (int i = 0; i < (int) lengthof(option_defs); i++)
+		if ((option_defs[i].where & where) != 0 && strcmp(option_defs[i].name, name) == 0)
+			return &option_defs[i];
+	return NULL;
+}
+
+static void
+check_role(Oid user, Oid role, const char *option)
+{
+	if (has_privs_of_role(user, role))
+		return;
+	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					errmsg("permission denied for option \"%s\"", option),
+					errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
+							  GetUserNameFromId(user, false), GetUserNameFromId(role, false))));
+}
+
+static void
+check_options(List *options, int where)
+{
+	ListCell *lc;
+
+	foreach (lc, options)
+	{
+		DefElem *def = lfirst(lc);
+		const OptionDef *d = find_option(def->defname, where);
+
+		if (d == NULL)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+							errmsg("invalid option \"%s\"", def->defname),
+							errhint("%s", hint_for(def->defname, where))));
+		check_value(d, defGetString(def));
+		if (OidIsValid(d->role))
+			check_role(GetUserId(), d->role, d->name);
+	}
+}
+
+PG_FUNCTION_INFO_V1(bifang_fdw_validator);
+
+Datum
+bifang_fdw_validator(PG_FUNCTION_ARGS)
+{
+	check_options(untransformRelOptions(PG_GETARG_DATUM(0)), where_of(PG_GETARG_OID(1)));
+	PG_RETURN_VOID();
+}
+
+void
+bifang_import_options_get(List *options, BifangOptions *io)
+{
+	ListCell *lc;
+
+	check_options(options, ON_IMPORT);
+	foreach (lc, options)
+	{
+		DefElem *def = lfirst(lc);
+		const char *value = defGetString(def);
+
+		if (strcmp(def->defname, "format") == 0)
+			io->format = (BifangFormat) word_index(format_words, value);
+		else if (strcmp(def->defname, "location") == 0)
+			io->location = bifang_local_path(value, "option \"location\"");
+		else if (strcmp(def->defname, "isolation") == 0)
+			io->read_committed = strcmp(value, "read_committed") == 0;
+	}
+}
+
+static const char *
+embedded_dir(const char *name)
+{
+	return psprintf("%s/bifang/%s", DataDir, name);
+}
+
+void
+bifang_server_options_get(Oid serverid, BifangOptions *out)
+{
+	ForeignServer *server = GetForeignServer(serverid);
+	ListCell *lc;
+
+	memset(out, 0, sizeof *out);
+	out->serverid = serverid;
+	out->read_committed = true;
+	out->catalog_name = server->servername;
+	foreach (lc, server->options)
+	{
+		DefElem *def = lfirst(lc);
+		const char *value = defGetString(def);
+
+		if (strcmp(def->defname, "format") == 0)
+			out->format = (BifangFormat) Max(word_index(format_words, value), 0);
+		else if (strcmp(def->defname, "warehouse") == 0)
+			out->warehouse = bifang_local_path(value, "option \"warehouse\"");
+		else if (strcmp(def->defname, "live_dir") == 0)
+			out->live_dir = bifang_local_path(value, "option \"live_dir\"");
+		else if (strcmp(def->defname, "catalog_name") == 0)
+			out->catalog_name = value;
+	}
+	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL;
+	if (out->warehouse == NULL)
+		out->warehouse = embedded_dir("warehouse");
+	if (out->live_dir == NULL)
+		out->live_dir = embedded_dir("live");
+}
+
+void
+bifang_options_get(Oid foreigntableid, BifangOptions *out)
+{
+	ForeignTable *table = GetForeignTable(foreigntableid);
+	ListCell *lc;
+
+	bifang_server_options_get(table->serverid, out);
+	out->relid = foreigntableid;
+	foreach (lc, table->options)
+	{
+		DefElem *def = lfirst(lc);
+		const char *value = defGetString(def);
+
+		if (strcmp(def->defname, "format") == 0)
+			out->format = (BifangFormat) Max(word_index(format_words, value), 0);
+		else if (strcmp(def->defname, "location") == 0)
+			out->location = bifang_local_path(value, "option \"location\"");
+		else if (strcmp(def->defname, "namespace") == 0)
+			out->ns = value;
+		else if (strcmp(def->defname, "table") == 0)
+			out->table = value;
+		else if (strcmp(def->defname, "isolation") == 0)
+			out->read_committed = strcmp(value, "read_committed") == 0;
+	}
+	if (out->location != NULL && (out->ns != NULL || out->table != NULL))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+			 errmsg("foreign table \"%s\" has option \"location\" and options that name a table "
+					"of the catalog",
+					get_rel_name(foreigntableid)),
+			 errhint("Drop either \"location\" or \"namespace\" and \"table\".")));
+	if (out->format != BIFANG_ICEBERG && out->location == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+						errmsg("foreign table \"%s\" of format \"%s\" needs option \"location\"",
+							   get_rel_name(foreigntableid), bifang_format_name(out->format))));
+}
+
+void
+bifang_column_options_get(Oid foreigntableid, AttrNumber attnum, BifangColumnOptions *out)
+{
+	ListCell *lc;
+
+	memset(out, 0, sizeof *out);
+	foreach (lc, GetForeignColumnOptions(foreigntableid, attnum))
+	{
+		DefElem *def = lfirst(lc);
+
+		if (strcmp(def->defname, "field_id") == 0)
+			out->field_id = (int32) strtol(defGetString(def), NULL, 10);
+		else if (strcmp(def->defname, "meta") == 0)
+			out->meta = (BifangMeta) (word_index(meta_words, defGetString(def)) + 1);
+	}
+}
+
+static Oid
+server_owner(Oid serverid)
+{
+	return GetForeignServer(serverid)->owner;
+}
+
+static Oid
+table_owner(Oid relid)
+{
+	HeapTuple tup = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner;
+
+	if (!HeapTupleIsValid(tup))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	owner = ((Form_pg_class) GETSTRUCT(tup))->relowner;
+	ReleaseSysCache(tup);
+	return owner;
+}
+
+static void
+check_use(const BifangOptions *o, Oid role)
+{
+	if (o->location != NULL && OidIsValid(o->relid))
+		check_role(table_owner(o->relid), role, "location");
+	if (o->own_dirs)
+		check_role(server_owner(o->serverid), role, "warehouse");
+}
+
+void
+bifang_options_check_read(const BifangOptions *o)
+{
+	check_use(o, ROLE_PG_READ_SERVER_FILES);
+}
+
+void
+bifang_options_check_write(const BifangOptions *o)
+{
+	check_use(o, ROLE_PG_WRITE_SERVER_FILES);
+}
+
+void
+bifang_check_path_role(const char *function)
+{
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		return;
+	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					errmsg("permission denied for function %s", function),
+					errdetail("It needs the privileges of role \"pg_read_server_files\".")));
+}
+
+PG_FUNCTION_INFO_V1(bifang_options);
+
+/* bifang.options(name, applies_to, kind, default, role, description) */
+Datum
+bifang_options(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < (int) lengthof(option_defs); i++)
+	{
+		const OptionDef *d = &option_defs[i];
+		StringInfoData where;
+		Datum values[6];
+		bool nulls[6] = {false};
+
+		initStringInfo(&where);
+		for (int bit = ON_SERVER; bit <= ON_IMPORT; bit <<= 1)
+			if (d->where & bit)
+				appendStringInfo(&where, "%s%s", where.len == 0 ? "" : ", ", where_text(bit));
+		values[0] = CStringGetTextDatum(d->name);
+		values[1] = CStringGetTextDatum(where.data);
+		values[2] = CStringGetTextDatum(d->type == OPT_WORD	  ? words_text(d->words)
+										: d->type == OPT_PATH ? "path"
+										: d->type == OPT_INT  ? "positive integer"
+															  : "text");
+		nulls[3] = d->default_text == NULL;
+		values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(d->default_text);
+		nulls[4] = !OidIsValid(d->role);
+		values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(GetUserNameFromId(d->role, false));
+		values[5] = CStringGetTextDatum(d->about);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
