@@ -86,8 +86,8 @@ typedef struct BfType
 {
 	BfKind kind;
 	int32_t precision; /* DECIMAL */
-	int32_t scale;     /* DECIMAL */
-	int32_t length;    /* FIXED, UUID: bytes */
+	int32_t scale;	   /* DECIMAL */
+	int32_t length;	   /* FIXED, UUID: bytes */
 } BfType;
 
 #define BF_TYPE(k) ((BfType){.kind = BF_KIND_##k})
@@ -102,14 +102,14 @@ extern void bf_type_name(BfType t, char *buf, size_t size);
 /* A column of a table or file. */
 typedef struct BfField
 {
-	int32_t id;              /* Iceberg field id; 0 = none */
-	const char *name;        /* borrowed from the arena of the schema */
+	int32_t id;		  /* Iceberg field id; 0 = none */
+	const char *name; /* borrowed from the arena of the schema */
 	BfType type;
 	bool required;
-	const char *doc;         /* NULL = none */
+	const char *doc;			/* NULL = none */
 	const char *const *aliases; /* names to find it by in files without ids (name mapping) */
 	int32_t n_aliases;
-	bool mapped;             /* a name mapping exists; aliases (perhaps none) are authoritative */
+	bool mapped;			  /* a name mapping exists; aliases (perhaps none) are authoritative */
 	struct BfField *children; /* STRUCT: fields; LIST: element; MAP: key, value */
 	int32_t n_children;
 } BfField;

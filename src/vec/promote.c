@@ -1,0 +1,279 @@
+/*
+ * Reading a column of one type as another: the promotions of Iceberg and the synonyms that
+ * Parquet writers use.
+ *
+ * Where both types have the same storage and the value means the same, the result shares the
+ * source's memory whatever its form. Else the values are converted into the result's own buffers:
+ * the common widenings in tight loops, the rest through one 128-bit integer per value.
+ */
+#include "vec/batch.h"
+
+/* Decimal digits that every value of an integer kind fits in; 0 = not an integer. */
+static int32_t
+integer_digits(BfKind k)
+{
+	switch (k)
+	{
+		case BF_KIND_INT8:
+		case BF_KIND_UINT8: return 3;
+		case BF_KIND_INT16:
+		case BF_KIND_UINT16: return 5;
+		case BF_KIND_INT32:
+		case BF_KIND_UINT32: return 10;
+		case BF_KIND_INT64: return 19;
+		case BF_KIND_UINT64: return 20;
+		default: return 0;
+	}
+}
+
+/* Bits without the sign, and whether there is one. */
+static int
+integer_bits(BfKind k, bool *is_signed)
+{
+	*is_signed =
+		k == BF_KIND_INT8 || k == BF_KIND_INT16 || k == BF_KIND_INT32 || k == BF_KIND_INT64;
+	switch (k)
+	{
+		case BF_KIND_INT8: return 7;
+		case BF_KIND_UINT8: return 8;
+		case BF_KIND_INT16: return 15;
+		case BF_KIND_UINT16: return 16;
+		case BF_KIND_INT32: return 31;
+		case BF_KIND_UINT32: return 32;
+		case BF_KIND_INT64: return 63;
+		default: return 64;
+	}
+}
+
+static bool
+integer_promotable(BfType from, BfType to)
+{
+	bool from_signed, to_signed;
+	int bits = integer_bits(from.kind, &from_signed);
+
+	switch (to.kind)
+	{
+		case BF_KIND_DECIMAL:
+			return to.precision <= 38 && to.precision - to.scale >= integer_digits(from.kind) &&
+				   to.scale >= 0;
+		case BF_KIND_FLOAT32: return bits <= 24;
+		case BF_KIND_FLOAT64: return bits <= 53;
+		default:
+			if (integer_digits(to.kind) == 0)
+				return false;
+			return bits <= integer_bits(to.kind, &to_signed) && (to_signed || !from_signed);
+	}
+}
+
+bool
+bf_type_promotable(BfType from, BfType to)
+{
+	if (bf_type_equal(from, to) || from.kind == BF_KIND_NULL)
+		return true;
+	if (integer_digits(from.kind) > 0)
+		return integer_promotable(from, to);
+	switch (from.kind)
+	{
+		case BF_KIND_FLOAT16: return to.kind == BF_KIND_FLOAT32 || to.kind == BF_KIND_FLOAT64;
+		case BF_KIND_FLOAT32: return to.kind == BF_KIND_FLOAT64;
+		case BF_KIND_DECIMAL:
+			return to.kind == BF_KIND_DECIMAL && to.scale == from.scale &&
+				   to.precision >= from.precision;
+		case BF_KIND_DATE: return to.kind == BF_KIND_TIMESTAMP || to.kind == BF_KIND_TIMESTAMP_NS;
+		case BF_KIND_STRING:
+		case BF_KIND_JSON:
+		case BF_KIND_ENUM:
+		case BF_KIND_BINARY: /* un-annotated text of old writers; whoever shows it validates it */
+			return to.kind == BF_KIND_STRING || to.kind == BF_KIND_JSON ||
+				   to.kind == BF_KIND_BINARY;
+		case BF_KIND_UUID:
+			return to.kind == BF_KIND_BINARY || (to.kind == BF_KIND_FIXED && to.length == 16);
+		case BF_KIND_FIXED:
+			return to.kind == BF_KIND_BINARY || (to.kind == BF_KIND_UUID && from.length == 16);
+		case BF_KIND_BSON: return to.kind == BF_KIND_BINARY;
+		default: return false;
+	}
+}
+
+/* dst shows src's memory under its own type. */
+static void
+share(const BfVector *src, BfVector *dst)
+{
+	BfVector own = *dst;
+
+	*dst = *src;
+	dst->type = own.type;
+	dst->storage = own.storage;
+	dst->own_data = own.own_data;
+	dst->own_validity = own.own_validity;
+}
+
+static void
+all_null(BfVector *dst, int32_t n)
+{
+	BfValue null = {.is_null = true, .type = dst->type};
+
+	bf_vector_set_const(dst, &null, n);
+}
+
+/* 10^exponent, exponent 0..38. */
+static bf_i128
+power_of_ten(int32_t exponent)
+{
+	bf_i128 p = 1;
+
+	BF_ASSERT(exponent >= 0 && exponent <= 38);
+	while (exponent-- > 0)
+		p *= 10;
+	return p;
+}
+
+/* What each integer is multiplied with: units of the target per unit of the source. */
+static bf_i128
+multiplier(BfType from, BfType to)
+{
+	if (from.kind == BF_KIND_DATE)
+		return to.kind == BF_KIND_TIMESTAMP ? INT64_C(86400000000) : INT64_C(86400000000000);
+	if (to.kind == BF_KIND_DECIMAL && from.kind != BF_KIND_DECIMAL)
+		return power_of_ten(to.scale);
+	return 1;
+}
+
+static bf_i128
+load_integer(const BfVector *flat, size_t i)
+{
+	switch (flat->storage)
+	{
+		case BF_STORE_I32: return flat->data.i32[i];
+		case BF_STORE_I64:
+			if (flat->type.kind == BF_KIND_UINT64)
+				return (bf_i128) (uint64_t) flat->data.i64[i];
+			return flat->data.i64[i];
+		default: BF_ASSERT(flat->storage == BF_STORE_I128); return flat->data.i128[i];
+	}
+}
+
+/* Decimals of more than 38 digits: 16 bytes each, behind the views in the vector's own block. */
+static void
+store_big_decimal(BfVector *dst, int32_t i, bf_i128 value)
+{
+	uint8_t *bytes = (uint8_t *) dst->own_data + sizeof(BfView) * BF_BATCH_ROWS + (size_t) i * 16;
+
+	bf_store64be(bytes, (uint64_t) ((bf_u128) value >> 64));
+	bf_store64be(bytes + 8, (uint64_t) value);
+	dst->data.view[i] = (BfView){bytes, 16};
+}
+
+/* The general loop; only dates can be out of range. */
+static BfStatus
+convert_integers(const BfVector *flat, const uint32_t *codes, const uint64_t *validity,
+				 BfVector *dst, int32_t n, BfError *err)
+{
+	bf_i128 factor = multiplier(flat->type, dst->type);
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		bf_i128 value = 0;
+
+		if (bf_valid(validity, i))
+			value = load_integer(flat, codes != NULL ? codes[i] : (size_t) i) * factor;
+		switch (dst->storage)
+		{
+			case BF_STORE_I64:
+				if (value > INT64_MAX || value < INT64_MIN)
+					if (dst->type.kind != BF_KIND_UINT64)
+						return bf_error(err, BF_ERR_VALUE,
+										"a date is out of the range of timestamps");
+				dst->data.i64[i] = (int64_t) value;
+				break;
+			case BF_STORE_I32: dst->data.i32[i] = (int32_t) value; break;
+			case BF_STORE_I128: dst->data.i128[i] = value; break;
+			case BF_STORE_F32: dst->data.f32[i] = (float) value; break;
+			case BF_STORE_F64: dst->data.f64[i] = (double) value; break;
+			default: store_big_decimal(dst, i, value); break;
+		}
+	}
+	return BF_OK;
+}
+
+#define WIDEN(from, to)                                      \
+	do                                                       \
+	{                                                        \
+		if (codes != NULL)                                   \
+			for (int32_t i = 0; i < n; i++)                  \
+				dst->data.to[i] = flat->data.from[codes[i]]; \
+		else                                                 \
+			for (int32_t i = 0; i < n; i++)                  \
+				dst->data.to[i] = flat->data.from[i];        \
+		return BF_OK;                                        \
+	} while (0)
+
+/* n values of a flat vector, through codes if given, into dst's own buffers. */
+static BfStatus
+convert(const BfVector *flat, const uint32_t *codes, const uint64_t *validity, BfVector *dst,
+		int32_t n, BfError *err)
+{
+	if (flat->storage == BF_STORE_F32)
+		WIDEN(f32, f64);
+	if (multiplier(flat->type, dst->type) == 1)
+	{
+		if (flat->storage == BF_STORE_I32 && dst->storage == BF_STORE_I64)
+			WIDEN(i32, i64);
+		if (flat->storage == BF_STORE_I64 && dst->storage == BF_STORE_I128 &&
+			flat->type.kind != BF_KIND_UINT64)
+			WIDEN(i64, i128);
+	}
+	return convert_integers(flat, codes, validity, dst, n, err);
+}
+
+/* Same bytes, same meaning: integers multiplied with one, text, fixed bytes, small decimals. */
+static bool
+shareable(const BfVector *src, BfType to)
+{
+	if (src->storage != bf_type_storage(to))
+		return false;
+	return src->storage == BF_STORE_VIEW || multiplier(src->type, to) == 1;
+}
+
+BfStatus
+bf_vector_promote(const BfVector *src, BfVector *dst, BfError *err)
+{
+	bool is_const = src->form == BF_VEC_CONST;
+	const BfVector *flat = src->form == BF_VEC_DICT ? src->dict : src;
+
+	BF_ASSERT(src != dst);
+	BF_ASSERT(src->n >= 0 && src->n <= BF_BATCH_ROWS);
+	BF_NEVER(err, dst->own_validity == NULL);
+	if (!bf_type_promotable(src->type, dst->type))
+	{
+		char from[64], to[64];
+
+		bf_type_name(src->type, from, sizeof from);
+		bf_type_name(dst->type, to, sizeof to);
+		return bf_error(err, BF_ERR_UNSUPPORTED, "a column of type %s cannot be read as %s", from,
+						to);
+	}
+	if (src->type.kind == BF_KIND_NULL)
+	{
+		all_null(dst, src->n);
+		return BF_OK;
+	}
+	if (shareable(src, dst->type))
+	{
+		share(src, dst);
+		return BF_OK;
+	}
+	/* An all-NULL column may come with an empty dictionary, and constants with no value. */
+	if ((src->form == BF_VEC_DICT && flat->n == 0) || (is_const && !bf_valid(src->validity, 0)))
+	{
+		all_null(dst, src->n);
+		return BF_OK;
+	}
+	bf_vector_restore(dst);
+	dst->form = is_const ? BF_VEC_CONST : BF_VEC_FLAT;
+	dst->n = src->n;
+	dst->validity = src->validity;
+	BF_ASSERT(flat->type.kind == src->type.kind);
+	return convert(flat, src->form == BF_VEC_DICT ? src->codes : NULL, src->validity, dst,
+				   is_const ? 1 : src->n, err);
+}
