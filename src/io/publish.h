@@ -12,11 +12,11 @@
 typedef struct BfPublish BfPublish;
 
 /* Makes missing parent directories. */
-extern BfStatus bf_publish_begin(BfArena *a, const char *path, BfPublish **out, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_publish_begin(BfArena *a, const char *path, BfPublish **out, BfError *err) BF_MUST_CHECK;
 /* Appends through a 256 KiB buffer. */
-extern BfStatus bf_publish_write(BfPublish *p, const void *bytes, size_t n, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_publish_write(BfPublish *p, const void *bytes, size_t n, BfError *err) BF_MUST_CHECK;
 /* Appends a range of another open file inside the kernel where possible. */
 extern BfStatus bf_publish_copy(BfPublish *p, int from_file, int64_t from_pos, int64_t len,
 								BfError *err) BF_MUST_CHECK;

@@ -15,7 +15,7 @@ typedef struct BfSource BfSource;
 typedef struct BfIoCounters
 {
 	int64_t bytes_read;
-	int64_t reads;     /* calls that reached the host */
+	int64_t reads;	   /* calls that reached the host */
 	int64_t coalesced; /* ranges that were served by a neighbour's read */
 	int64_t files_opened;
 } BfIoCounters;
@@ -28,14 +28,16 @@ extern BfStatus bf_source_memory(BfArena *a, const void *bytes, size_t n, const 
 								 BfSource **out, BfError *err) BF_MUST_CHECK;
 
 extern const char *bf_source_name(const BfSource *s);
-/* The size at open; later growth is not seen unless refreshed. */
+/* The size at open; later growth is not seen unless refreshed. Refreshing also forgets what was
+ * read ahead: the bytes past a ledger's committed end may have been cut and written anew. */
 extern int64_t bf_source_size(const BfSource *s);
 extern BfStatus bf_source_refresh_size(BfSource *s, BfError *err) BF_MUST_CHECK;
 
-/* Exactly len bytes; BF_ERR_CORRUPT with name and position when the file ends before. */
-extern BfStatus bf_source_read(BfSource *s, int64_t pos, void *buf, size_t len, BfError *err)
-	BF_MUST_CHECK;
-/* Bytes without a copy where the source allows it: valid until the next call on this source. */
+/* Exactly len bytes; when the file ends before, BF_ERR_CORRUPT with the name and the position where
+ * it ends. Any pos and len may be asked for: both are checked here. */
+extern BfStatus
+bf_source_read(BfSource *s, int64_t pos, void *buf, size_t len, BfError *err) BF_MUST_CHECK;
+/* Bytes in the source's own memory: valid until the next call on this source. */
 extern BfStatus bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p,
 								 BfError *err) BF_MUST_CHECK;
 /* The whole file into the arena, at most bytes_max. */

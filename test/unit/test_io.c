@@ -1,0 +1,343 @@
+/* Byte sources and published files, against a plain memory copy and with every call failing once.
+ */
+#include "unit/lib/runner.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/publish.h"
+#include "io/source.h"
+#include "unit/lib/host_posix.h"
+
+#define BIG ((size_t) 3 * 1024 * 1024 + 17)
+
+static const char *
+path_in(const char *dir, const char *name)
+{
+	static char path[16][512];
+	static int next;
+	char *p = path[next++ % 16];
+
+	snprintf(p, sizeof path[0], "%s/%s", dir, name);
+	return p;
+}
+
+/* Bytes that differ everywhere, written by other means than ours. */
+static uint8_t *
+make_file(BfArena *a, const char *path, size_t n)
+{
+	uint8_t *bytes = bf_arena_alloc(a, n);
+	FILE *f = fopen(path, "wb");
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t) (i * 131 + i / 251);
+	if (f == NULL || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
+		abort();
+	return bytes;
+}
+
+/* 0 for a missing directory too. */
+static int
+files_in(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	while (d != NULL && readdir(d) != NULL)
+		n++;
+	if (d != NULL)
+		closedir(d);
+	return n > 2 ? n - 2 : 0;
+}
+
+static void
+check_reads(BfSource *s, const uint8_t *bytes, size_t n)
+{
+	uint8_t *buf = malloc(n);
+	const uint8_t *p;
+
+	for (int i = 0; i < 300; i++)
+	{
+		size_t pos = test_random_below(n + 1);
+		size_t most = i % 10 == 0 ? n - pos : (n - pos < 9000 ? n - pos : 9000);
+		size_t len = test_random_below(most + 1);
+
+		if (i % 3 == 0)
+		{
+			EXPECT_EQ(bf_source_window(s, (int64_t) pos, len, &p, &test_err), BF_OK);
+			EXPECT(memcmp(p, bytes + pos, len) == 0);
+		}
+		else
+		{
+			EXPECT_EQ(bf_source_read(s, (int64_t) pos, buf, len, &test_err), BF_OK);
+			EXPECT(memcmp(buf, bytes + pos, len) == 0);
+		}
+	}
+	for (size_t pos = 0; pos < n; pos += 777) /* in order */
+	{
+		size_t len = n - pos < 777 ? n - pos : 777;
+
+		EXPECT_EQ(bf_source_window(s, (int64_t) pos, len, &p, &test_err), BF_OK);
+		EXPECT(memcmp(p, bytes + pos, len) == 0);
+	}
+	free(buf);
+}
+
+TEST(io_source_equals_memory)
+{
+	static const size_t sizes[] = {1, 100, 262143, 262144, 262145, 700000, BIG};
+	BfArena *a = test_arena();
+	const char *path = path_in(test_dir(), "f");
+
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+	{
+		uint8_t *bytes = make_file(a, path, sizes[i]);
+		BfIoCounters counters = {0};
+		BfSource *file, *memory;
+
+		REQUIRE_OK(bf_source_open(a, path, &counters, &file, &test_err));
+		REQUIRE_OK(bf_source_memory(a, bytes, sizes[i], "m", &memory, &test_err));
+		EXPECT_EQ(bf_source_size(file), sizes[i]);
+		EXPECT_STR(bf_source_name(file), path);
+		check_reads(file, bytes, sizes[i]);
+		check_reads(memory, bytes, sizes[i]);
+		EXPECT_EQ(counters.files_opened, 1);
+		EXPECT(counters.reads > 0 && counters.bytes_read >= (int64_t) sizes[i]);
+		bf_source_close(file);
+		bf_source_close(file);
+	}
+}
+
+TEST(io_source_range_checks)
+{
+	static const struct
+	{
+		int64_t pos;
+		size_t len;
+	} bad[] = {{-1, 1},		   {0, 101},	   {100, 1},	  {101, 0},
+			   {INT64_MAX, 1}, {INT64_MIN, 1}, {50, SIZE_MAX}};
+	BfArena *a = test_arena();
+	const char *path = path_in(test_dir(), "f");
+	BfSource *s[2];
+	uint8_t *bytes = make_file(a, path, 100), buf[8];
+	const uint8_t *p;
+
+	REQUIRE_OK(bf_source_open(a, path, NULL, &s[0], &test_err));
+	REQUIRE_OK(bf_source_memory(a, bytes, 100, path, &s[1], &test_err));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		for (int j = 0; j < 2; j++)
+		{
+			EXPECT_FAIL(bf_source_read(s[j], bad[i].pos, buf, bad[i].len, &test_err),
+						BF_ERR_CORRUPT, 100);
+			EXPECT_STR(test_err.object, path);
+			EXPECT_FAIL(bf_source_window(s[j], bad[i].pos, bad[i].len, &p, &test_err),
+						BF_ERR_CORRUPT, 100);
+		}
+	REQUIRE_OK(bf_source_read(s[0], 100, buf, 0, &test_err));
+	REQUIRE_OK(bf_source_memory(a, NULL, 0, "empty", &s[1], &test_err));
+	REQUIRE_OK(bf_source_window(s[1], 0, 0, &p, &test_err));
+}
+
+/* The tail first, then what lies before it: one read of the file serves both. */
+TEST(io_source_tail_window)
+{
+	BfArena *a = test_arena();
+	const char *path = path_in(test_dir(), "f");
+	BfIoCounters counters = {0};
+	uint8_t *bytes = make_file(a, path, BIG);
+	const uint8_t *p;
+	BfSource *s;
+
+	REQUIRE_OK(bf_source_open(a, path, &counters, &s, &test_err));
+	REQUIRE_OK(bf_source_window(s, (int64_t) BIG - 8, 8, &p, &test_err));
+	EXPECT(memcmp(p, bytes + BIG - 8, 8) == 0);
+	REQUIRE_OK(bf_source_window(s, (int64_t) BIG - 200000, 199992, &p, &test_err));
+	EXPECT(memcmp(p, bytes + BIG - 200000, 199992) == 0);
+	EXPECT_EQ(counters.reads, 1);
+}
+
+TEST(io_source_growth)
+{
+	BfArena *a = test_arena();
+	const char *path = path_in(test_dir(), "f");
+	uint8_t buf[8];
+	BfSource *s, *m;
+	FILE *f;
+
+	make_file(a, path, 100);
+	REQUIRE_OK(bf_source_open(a, path, NULL, &s, &test_err));
+	REQUIRE_OK(bf_source_read(s, 90, buf, 8, &test_err));
+	f = fopen(path, "r+b");
+	REQUIRE(f != NULL);
+	fseek(f, 96, SEEK_SET);
+	fwrite("new bytes", 1, 9, f);
+	fclose(f);
+	EXPECT_FAIL(bf_source_read(s, 97, buf, 8, &test_err), BF_ERR_CORRUPT, 100);
+	REQUIRE_OK(bf_source_refresh_size(s, &test_err));
+	EXPECT_EQ(bf_source_size(s), 105);
+	REQUIRE_OK(bf_source_read(s, 97, buf, 8, &test_err));
+	EXPECT(memcmp(buf, "ew bytes", 8) == 0);
+	/* Cut behind our back: the host notices. */
+	REQUIRE_OK(bf_source_refresh_size(s, &test_err));
+	REQUIRE(truncate(path, 50) == 0);
+	EXPECT_FAIL(bf_source_read(s, 60, buf, 8, &test_err), BF_ERR_CORRUPT, 50);
+	EXPECT_STR(test_err.object, path);
+	REQUIRE_OK(bf_source_memory(a, buf, 8, "m", &m, &test_err));
+	REQUIRE_OK(bf_source_refresh_size(m, &test_err));
+	EXPECT_EQ(bf_source_size(m), 8);
+}
+
+TEST(io_read_all)
+{
+	BfArena *a = test_arena();
+	const char *path = path_in(test_dir(), "f");
+	uint8_t *bytes = make_file(a, path, 100000);
+	BfView v;
+
+	REQUIRE_OK(bf_source_read_all(a, path, 100000, NULL, &v, &test_err));
+	EXPECT(v.len == 100000 && memcmp(v.ptr, bytes, v.len) == 0);
+	EXPECT_FAIL(bf_source_read_all(a, path, 99999, NULL, &v, &test_err), BF_ERR_LIMIT, -1);
+	EXPECT_STR(test_err.object, path);
+	make_file(a, path, 0);
+	REQUIRE_OK(bf_source_read_all(a, path, 0, NULL, &v, &test_err));
+	EXPECT_EQ(v.len, 0);
+}
+
+TEST(io_open_failures)
+{
+	BfArena *a = test_arena();
+	BfSource *s;
+
+	EXPECT_FAIL(bf_source_open(a, path_in(test_dir(), "none"), NULL, &s, &test_err),
+				BF_ERR_NOTFOUND, -1);
+	EXPECT(strstr(test_err.object, "none") != NULL);
+	EXPECT_FAIL(bf_source_open(a, test_dir(), NULL, &s, &test_err), BF_ERR_IO, -1);
+}
+
+TEST(io_publish_appears_whole)
+{
+	BfArena *a = test_arena();
+	const char *dir = path_in(test_dir(), "x/y");
+	const char *from = path_in(test_dir(), "from"), *path = path_in(dir, "f");
+	uint8_t *bytes = make_file(a, from, BIG);
+	const BfHost *h = test_host();
+	BfPublish *p;
+	BfView v;
+	int file;
+
+	REQUIRE_OK(bf_publish_begin(a, path, &p, &test_err));
+	for (size_t i = 0; i < 300000; i += 1000)
+		REQUIRE_OK(bf_publish_write(p, bytes + i, 1000, &test_err));
+	EXPECT_EQ(bf_publish_position(p), 300000);
+	REQUIRE_OK(bf_publish_write(p, bytes + 300000, 400000, &test_err));
+	REQUIRE_OK(bf_publish_write(p, bytes, 0, &test_err));
+	REQUIRE_OK(h->open(h, from, BF_OPEN_READ, &file, &test_err));
+	EXPECT_EQ(bf_publish_copy(p, file, 700000, (int64_t) BIG - 700000, &test_err), BF_OK);
+	h->close(h, file);
+	EXPECT_EQ(bf_publish_position(p), BIG);
+	EXPECT(access(path, F_OK) != 0);
+	REQUIRE_OK(bf_publish_finish(p, &test_err));
+	EXPECT_EQ(files_in(dir), 1);
+	REQUIRE_OK(bf_source_read_all(a, path, BIG, NULL, &v, &test_err));
+	EXPECT(v.len == BIG && memcmp(v.ptr, bytes, BIG) == 0);
+
+	EXPECT_FAIL(bf_publish_bytes(a, path, "other", 5, &test_err), BF_ERR_CONFLICT, -1);
+	EXPECT_STR(test_err.object, path);
+	EXPECT_EQ(files_in(dir), 1);
+	REQUIRE_OK(bf_publish_bytes(a, path_in(dir, "g"), "other", 5, &test_err));
+	REQUIRE_OK(bf_publish_bytes(a, path_in(dir, "empty"), NULL, 0, &test_err));
+	EXPECT_EQ(files_in(dir), 3);
+}
+
+TEST(io_publish_given_up_leaves_nothing)
+{
+	BfArena *a = bf_arena_new(test_host(), "publish", 1 << 20);
+	BfPublish *p;
+
+	REQUIRE(a != NULL);
+	EXPECT_EQ(bf_publish_begin(a, path_in(test_dir(), "f"), &p, &test_err), BF_OK);
+	EXPECT_EQ(bf_publish_write(p, "abc", 3, &test_err), BF_OK);
+	EXPECT_EQ(files_in(test_dir()), 1);
+	bf_arena_free(a);
+	EXPECT_EQ(files_in(test_dir()), 0);
+}
+
+/* Publishes, reads back; whatever fails, the file is whole or absent and nothing leaks. */
+static BfStatus
+publish_and_read(TestHost *h, const char *path, const uint8_t *bytes, size_t n, BfError *err)
+{
+	BfArena *a = bf_arena_new(&h->host, "scenario", 4 << 20);
+	BfIoCounters counters = {0};
+	BfPublish *p;
+	BfSource *s;
+	BfView v = {0};
+	BfStatus st;
+	uint8_t tail[8];
+
+	if (a == NULL)
+		return bf_error(err, BF_ERR_NOMEM, "no arena");
+	st = bf_publish_begin(a, path, &p, err);
+	if (st == BF_OK)
+		st = bf_publish_write(p, bytes, 1000, err);
+	if (st == BF_OK)
+		st = bf_publish_write(p, bytes + 1000, n - 1000, err);
+	if (st == BF_OK)
+		st = bf_publish_finish(p, err);
+	if (st == BF_OK)
+		st = bf_source_read_all(a, path, n, &counters, &v, err);
+	if (st == BF_OK)
+		st = bf_source_open(a, path, &counters, &s, err);
+	if (st == BF_OK)
+		st = bf_source_refresh_size(s, err);
+	if (st == BF_OK)
+		st = bf_source_read(s, (int64_t) n - 8, tail, 8, err);
+	if (st == BF_OK)
+		EXPECT(v.len == n && memcmp(v.ptr, bytes, n) == 0 && memcmp(tail, bytes + n - 8, 8) == 0);
+	bf_arena_free(a);
+	return st;
+}
+
+TEST(io_fault_at_every_call)
+{
+	static const BfStatus codes[TEST_FAULT_COUNT] = {BF_OK, BF_ERR_NOMEM, BF_ERR_IO, BF_ERR_IO,
+													 BF_ERR_CANCEL};
+	const char *dir = path_in(test_dir(), "out");
+	const char *path = path_in(dir, "f");
+	const size_t n = 600000;
+	uint8_t *bytes = make_file(test_arena(), path_in(test_dir(), "from"), n);
+
+	for (int kind = TEST_FAULT_ALLOC; kind < TEST_FAULT_COUNT; kind++)
+		for (int sticky = 0; sticky < 2; sticky++)
+			for (int64_t call = 1;; call++)
+			{
+				TestHost h;
+				struct stat st;
+				BfStatus s;
+				bool fired, exists;
+
+				test_host_init(&h);
+				h.random_state = (uint64_t) call;
+				unlink(path);
+				test_fault_arm(&h, (TestFault) kind, call, sticky);
+				s = publish_and_read(&h, path, bytes, n, &test_err);
+				fired = test_fault_fired(&h);
+				EXPECT_EQ(s, fired ? codes[kind] : BF_OK);
+				exists = stat(path, &st) == 0;
+				EXPECT(!exists || st.st_size == (off_t) n);
+				if (!sticky && call > 1)
+					EXPECT_EQ(files_in(dir), exists ? 1 : 0);
+				EXPECT_EQ(h.live_allocs, 0);
+				EXPECT_EQ(h.live_bytes, 0);
+				EXPECT_EQ(h.open_files, 0);
+				EXPECT_EQ(h.bad_frees, 0);
+				test_remove_tree(dir);
+				if (!fired)
+				{
+					EXPECT(call > 1);
+					break;
+				}
+				REQUIRE(call < 200);
+			}
+}
