@@ -22,15 +22,15 @@ extern BfStatus bf_avro_schema_to_table(BfArena *a, const char *json, size_t n, 
 extern BfStatus bf_avro_encode_row(const BfSchema *schema, const BfBatch *batch, int32_t row,
 								   BfBuffer *out, BfError *err) BF_MUST_CHECK;
 
-/* Decoder for one writer schema; columns[i] is a field index of it, -1 = skip is not needed: fields that are not
- * listed are stepped over without being built. */
+/* Decoder for one writer schema; columns[i] is a field index of it, -1 = skip is not needed: fields
+ * that are not listed are stepped over without being built. */
 typedef struct BfAvroDecoder BfAvroDecoder;
 
-extern BfStatus bf_avro_decoder_new(BfArena *a, const BfSchema *writer, const int32_t *columns,
-									int32_t n_columns, BfAvroDecoder **out, BfError *err)
-	BF_MUST_CHECK;
-/* Decodes value i into row batch->n_rows + i of the batch's flat vectors; VIEW columns point into the values'
- * bytes. Every value must be consumed exactly. */
+extern BfStatus
+bf_avro_decoder_new(BfArena *a, const BfSchema *writer, const int32_t *columns, int32_t n_columns,
+					BfAvroDecoder **out, BfError *err) BF_MUST_CHECK;
+/* Decodes value i into row batch->n_rows + i of the batch's flat vectors; VIEW columns point into
+ * the values' bytes. Every value must be consumed exactly. */
 extern BfStatus bf_avro_decode_rows(BfAvroDecoder *d, const BfView *values, int32_t n,
 									BfBatch *batch, BfError *err) BF_MUST_CHECK;
 
