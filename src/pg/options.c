@@ -63,9 +63,13 @@ static const OptionDef option_defs[] = {
 	{"isolation", ON_TABLE | ON_IMPORT, OPT_WORD, "read_committed read_uncommitted",
 	 "read_committed", InvalidOid,
 	 "kafka_log: whether records of aborted and open transactions are shown"},
+	{"partition_by", ON_TABLE, OPT_TEXT, NULL, NULL, InvalidOid,
+	 "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, "
+	 "user_id)'; "
+	 "read once, then"},
 	{"warehouse", ON_SERVER, OPT_PATH, NULL, "bifang/warehouse in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory under which the catalog's tables live"},
-	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live in the data directory",
+	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live/<database oid> in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory of live ledgers"},
 	{"catalog_name", ON_SERVER, OPT_TEXT, NULL, "the server's name", InvalidOid,
 	 "name under which the catalog table knows the server's tables"},
@@ -356,7 +360,7 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 	if (out->warehouse == NULL)
 		out->warehouse = embedded_dir("warehouse");
 	if (out->live_dir == NULL)
-		out->live_dir = embedded_dir("live");
+		out->live_dir = embedded_dir(psprintf("live/%u", MyDatabaseId));
 }
 
 void
@@ -380,6 +384,8 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 			out->ns = value;
 		else if (strcmp(def->defname, "table") == 0)
 			out->table = value;
+		else if (strcmp(def->defname, "partition_by") == 0)
+			out->partition_by = value;
 		else if (strcmp(def->defname, "isolation") == 0)
 			out->read_committed = strcmp(value, "read_committed") == 0;
 	}

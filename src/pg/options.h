@@ -29,7 +29,7 @@ typedef struct BifangOptions
 	const char *ns;			  /* option namespace; NULL when not (yet) given */
 	const char *table;		  /* option table; NULL when not (yet) given */
 	const char *warehouse;	  /* absolute; default <data directory>/bifang/warehouse */
-	const char *live_dir;	  /* absolute; default <data directory>/bifang/live */
+	const char *live_dir;	  /* absolute; default <data directory>/bifang/live/<database oid> */
 	const char *catalog_name; /* default: the server's name */
 	bool read_committed;	  /* kafka_log: aborted transactions are not shown (default) */
 	bool own_dirs;			  /* the server names warehouse or live_dir itself */

@@ -1,0 +1,52 @@
+/*
+ * pg/convert_out.h: column vectors into Datums.
+ *
+ * A BifangOut turns vectors of one lake type into arrays of Datums of one PostgreSQL type, many
+ * rows per call and nothing allocated per row. What a Datum points to lives until the next call on
+ * the same column, dictionary entries until the dictionary changes; UUIDs and other fixed-length
+ * values may point into the vector itself.
+ *
+ *   lake type                         may be declared as
+ *   boolean                           boolean
+ *   all integers                      smallint integer bigint numeric "double precision" (checked)
+ *   float, double, float16            real, double precision (checked)
+ *   decimal                           numeric, smallint integer bigint (checked)
+ *   date                              date timestamp
+ *   time, time_ns                     time
+ *   timestamp(_ns)                    timestamp; _ns also bigint (raw)
+ *   timestamptz(_ns)                  timestamptz, timestamp (in UTC); _ns also bigint (raw)
+ *   int96                             timestamp, timestamptz
+ *   string, enum, json                text varchar char name json jsonb bytea, enum types
+ *   binary, fixed, bson               bytea, and as text where it is valid; fixed[16] also uuid
+ *   uuid                              uuid, bytea
+ *   interval                          interval
+ *   unknown                           anything, always NULL
+ *
+ * "Checked": a value that would change raises 22003 (22008 for dates and times, 22021 for text that
+ * the database cannot hold, 22001 for text that is too long), naming file and column.
+ */
+#ifndef BIFANG_PG_CONVERT_OUT_H
+#define BIFANG_PG_CONVERT_OUT_H
+
+#include "postgres.h"
+
+#include "vec/batch.h"
+
+typedef struct BifangOut BifangOut;
+
+/* `typid` is a base type. */
+extern bool bifang_out_possible(BfType from, Oid typid);
+
+/* Raises HV004 naming both types when there is no conversion. Everything lives in cxt. */
+extern BifangOut *
+bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column);
+/* Says what the next vectors come from; dictionaries seen before are forgotten. */
+extern void bifang_out_begin(BifangOut *o, const char *file);
+/* How many of the rows [first, first + n) make Datums of at most `bytes` together; at least 1. */
+extern int32
+bifang_out_fit(const BifangOut *o, const BfVector *v, int32 first, int32 n, int64 bytes);
+/* Rows [first, first + n) into values[0..n) and isnull[0..n). */
+extern void bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
+							   bool *isnull);
+
+#endif
