@@ -7,6 +7,5 @@
 #include "postgres.h"
 
 extern bool bifang_create_on_ddl; /* bifang.create_on_ddl: CREATE FOREIGN TABLE makes lake tables */
-extern bool bifang_verify_crc;	  /* bifang.verify_crc: check page checksums of Parquet files */
 
 #endif
