@@ -1,6 +1,23 @@
 /*
  * iceberg/transform.h: partition specs and transforms
- * (https://iceberg.apache.org/spec/#partition-transforms). Values equal those of the Java implementation.
+ * (https://iceberg.apache.org/spec/#partition-transforms). Values equal those of the Java
+ * implementation, which every other writer follows.
+ *
+ *   transform     sources                                       result
+ *   identity      all but nested types and variant              as the source
+ *   bucket[N]     int long decimal date time timestamp* string  int, 0 .. N-1
+ *                 uuid fixed binary
+ *   truncate[W]   int long decimal string binary                as the source
+ *   year month    date timestamp*                               int since 1970 / 1970-01
+ *   day           date timestamp*                               date
+ *   hour          timestamp*                                    int since 1970-01-01 00
+ *   void          all                                           NULL of the source's type
+ *
+ * Times floor: 1969-12-31 23:59 is year -1, month -1, day -1, hour -1. bucket is
+ * (murmur3_x86_32(bytes) & 0x7fffffff) % N; a string truncates to code points, a decimal by its
+ * unscaled value. truncate of int and long wraps in the type's own width as Java's arithmetic does:
+ * near the smallest number the result is greater than the source, so a range over truncated values
+ * proves nothing where the result exceeds the source.
  */
 #ifndef BF_ICEBERG_TRANSFORM_H
 #define BF_ICEBERG_TRANSFORM_H
@@ -23,7 +40,7 @@ typedef enum BfTransformKind
 typedef struct BfTransform
 {
 	BfTransformKind kind;
-	int32_t param; /* bucket count, truncate width */
+	int32_t param; /* bucket count, truncate width; > 0 */
 } BfTransform;
 
 typedef struct BfIcePartitionField
@@ -42,16 +59,19 @@ typedef struct BfIceSpec
 	BfIcePartitionField *fields;
 } BfIceSpec;
 
+/* Names in any case; a name that is none of ours gives UNKNOWN, a parameter below 1 is corrupt. */
 extern BfStatus bf_transform_parse(const char *text, BfTransform *out, BfError *err) BF_MUST_CHECK;
-/* day(timestamp) is a DATE; year, month, hour, bucket an INT32; the rest as the source. BF_ERR_UNSUPPORTED when
- * the transform does not take the type. */
-extern BfStatus bf_transform_result_type(BfTransform t, BfType source, BfType *out, BfError *err)
-	BF_MUST_CHECK;
-/* NULL gives NULL. A view result may point into the source or, for decimal results, nowhere. */
-extern BfStatus bf_transform_apply(BfTransform t, const BfValue *source, BfValue *out, BfError *err)
-	BF_MUST_CHECK;
-/* Human form as in partition paths: 2017-11-16, null, base64 for binary; not escaped. */
-extern BfStatus bf_transform_human(BfTransform t, const BfValue *result, BfBuffer *out, BfError *err)
-	BF_MUST_CHECK;
+/* BF_ERR_UNSUPPORTED when the transform does not take the type. */
+extern BfStatus
+bf_transform_result_type(BfTransform t, BfType source, BfType *out, BfError *err) BF_MUST_CHECK;
+/* NULL gives NULL. A view result points into the source. BF_ERR_VALUE when the result does not fit
+ * its type (hours beyond year 244983). */
+extern BfStatus
+bf_transform_apply(BfTransform t, const BfValue *source, BfValue *out, BfError *err) BF_MUST_CHECK;
+/* The 32-bit hash behind bucket; the source is not NULL. */
+extern BfStatus bf_transform_hash(const BfValue *source, int32_t *out, BfError *err) BF_MUST_CHECK;
+/* Human form as in partition paths: 2017-11-16, null, base64 for binary; not escaped. Appended. */
+extern BfStatus
+bf_transform_human(BfTransform t, const BfValue *result, BfBuffer *out, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -1,0 +1,39 @@
+/* iceberg/civil.h: days since 1970-01-01 to a date of the proleptic Gregorian calendar. */
+#ifndef BF_ICEBERG_CIVIL_H
+#define BF_ICEBERG_CIVIL_H
+
+#include <stdint.h>
+
+typedef struct BfCivil
+{
+	int64_t year; /* 0 = 1 BC */
+	int month;	  /* 1..12 */
+	int day;
+} BfCivil;
+
+static inline int64_t
+bfi_floor_div(int64_t v, int64_t by)
+{
+	return v / by - (v % by < 0 ? 1 : 0);
+}
+
+/* Counts in eras of 400 years that begin on the first of March. */
+static inline BfCivil
+bfi_civil_from_days(int64_t days)
+{
+	int64_t z = days + 719468;
+	int64_t era = bfi_floor_div(z, 146097);
+	int64_t day_of_era = z - era * 146097;
+	int64_t year_of_era =
+		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int64_t month_from_march = (5 * day_of_year + 2) / 153;
+	BfCivil c;
+
+	c.day = (int) (day_of_year - (153 * month_from_march + 2) / 5 + 1);
+	c.month = (int) (month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
+	c.year = year_of_era + era * 400 + (c.month <= 2 ? 1 : 0);
+	return c;
+}
+
+#endif
