@@ -1,10 +1,22 @@
 /*
  * iceberg/location.h: from recorded locations to local paths.
  *
- * Metadata records where a table was when it was written (file:///srv/lake/db/t, hdfs://nn:8020/…). Found
- * by its directory, the table may have been moved: a path under the recorded location is resolved under the directory
- * where the table was found. Scheme, authority and repeated slashes are brought to one canonical form before paths are compared:
- * `file:/x`, `file:///x` and `/x` are the same; `..` segments that leave the table are refused.
+ * Metadata records where a table was when it was written (file:///srv/lake/db/t,
+ * hdfs://nn:8020/...). Found by its directory, the table may have been moved: a path under the
+ * recorded location is resolved under the directory where the table was found.
+ *
+ * Paths are compared in one canonical form:
+ *
+ *   /x  file:/x  file:///x  file://localhost/x  FILE:///x    /x
+ *   s3a://b/k  s3n://b/k  s3://b/k                           s3://b/k
+ *   hdfs://nn:8020//a//b/                                    hdfs://nn:8020/a/b
+ *   /a/./b/../c                                              /a/c
+ *   /../x                                                    corrupt: leaves the root
+ *   a/b                                                      unsupported: relative
+ *
+ * Everything else is literal: `%20`, `?` and `#` are part of the name, as in Hadoop's Path. Two
+ * paths of which only one has a scheme are compared without scheme and authority, since real tables
+ * mix /wh/t and hdfs://nn:8020/wh/t.
  */
 #ifndef BF_ICEBERG_LOCATION_H
 #define BF_ICEBERG_LOCATION_H
@@ -14,21 +26,29 @@
 typedef struct BfLocation
 {
 	const char *recorded; /* canonical `location` of the metadata, no trailing slash */
-	const char *found;    /* local directory, absolute, no trailing slash */
+	const char *found;	  /* local directory, absolute, no trailing slash */
+	const char *written;  /* `location` as written, no trailing slash: what a commit begins with */
 } BfLocation;
 
-/* metadata_path is the local path of the metadata file, <found>/metadata/x.json. */
+/* metadata_path is the local path of the metadata file, <found>/metadata/x.json. A metadata file
+ * outside a directory `metadata` says nothing about the table's place: a local table is then where
+ * the metadata says. */
 extern BfStatus bf_location_new(BfArena *a, const char *recorded, const char *metadata_path,
 								BfLocation *out, BfError *err) BF_MUST_CHECK;
-/* Local path for a recorded one. Logical paths (bifang://) must not be passed. Other schemes outside the table:
- * BF_ERR_UNSUPPORTED naming the scheme. */
+/* Local path for a recorded one. Logical paths (bifang://) must not be passed. A local path outside
+ * the table is returned as it is: see bf_location_inside. Another scheme outside the table is
+ * BF_ERR_UNSUPPORTED naming the scheme; `..` out of the table is BF_ERR_CORRUPT. */
 extern BfStatus bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path,
 									const char **out, BfError *err) BF_MUST_CHECK;
-/* The recorded form of a local path under `found`: what a commit writes into metadata. */
+/* Does a path that resolve gave lie under the table's directory? Metadata comes from outside: a
+ * caller that only trusts the table must not open others. */
+extern bool bf_location_inside(const BfLocation *l, const char *local_path);
+/* The recorded form of a local path under `found`: what a commit writes into metadata. Paths
+ * elsewhere become file:// URIs. */
 extern BfStatus bf_location_record(BfArena *a, const BfLocation *l, const char *local_path,
 								   const char **out, BfError *err) BF_MUST_CHECK;
 /* Canonical form for comparing any two recorded paths. */
-extern BfStatus bf_location_canonical(BfArena *a, const char *path, const char **out, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_location_canonical(BfArena *a, const char *path, const char **out, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -1,0 +1,261 @@
+#include "iceberg/location.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define METADATA_DIR "metadata"
+
+/* A path in pieces; scheme and authority are empty for local files. */
+typedef struct Parts
+{
+	const char *scheme; /* lower case */
+	const char *authority;
+	const char *path; /* begins with a slash; "/" or without one at the end */
+} Parts;
+
+/* Schemes that name the same store. */
+static const char *
+scheme_alias(const char *scheme)
+{
+	return strcmp(scheme, "s3a") == 0 || strcmp(scheme, "s3n") == 0 ? "s3" : scheme;
+}
+
+/* Length of a leading scheme as in RFC 3986, 0 if there is none. */
+static size_t
+scheme_length(const char *path)
+{
+	size_t n = 0;
+
+	if (!isalpha((unsigned char) path[0]))
+		return 0;
+	while (isalnum((unsigned char) path[n]) || path[n] == '+' || path[n] == '-' || path[n] == '.')
+		n++;
+	return path[n] == ':' ? n : 0;
+}
+
+/* Collapses slashes, resolves "." and "..". `in` begins with a slash. */
+static BfStatus
+normalize(BfArena *a, const char *in, const char **out, BfError *err)
+{
+	size_t n = 0;
+	char *s;
+
+	BF_TRY_PTR(a, s, bf_arena_alloc(a, strlen(in) + 2), err);
+	for (const char *p = in; *p != '\0';)
+	{
+		size_t len;
+
+		if (*p == '/')
+		{
+			p++;
+			continue;
+		}
+		len = strcspn(p, "/");
+		if (len == 2 && p[0] == '.' && p[1] == '.')
+		{
+			if (n == 0)
+				BF_FAIL(err, BF_ERR_CORRUPT, "path \"%.200s\" leaves its root by \"..\"", in);
+			while (s[--n] != '/')
+				;
+		}
+		else if (len != 1 || p[0] != '.')
+		{
+			s[n++] = '/';
+			memcpy(s + n, p, len);
+			n += len;
+		}
+		p += len;
+	}
+	if (n == 0)
+		s[n++] = '/';
+	s[n] = '\0';
+	*out = s;
+	return BF_OK;
+}
+
+static BfStatus
+split(BfArena *a, const char *path, Parts *out, BfError *err)
+{
+	size_t n = scheme_length(path);
+	const char *rest = path + n + (n > 0 ? 1 : 0);
+
+	out->scheme = out->authority = "";
+	if (n > 0)
+	{
+		char *scheme;
+
+		BF_TRY_PTR(a, scheme, bf_arena_strndup(a, path, n), err);
+		for (char *p = scheme; *p != '\0'; p++)
+			*p = (char) tolower((unsigned char) *p);
+		out->scheme = scheme_alias(scheme);
+		if (rest[0] == '/' && rest[1] == '/')
+		{
+			size_t len = strcspn(rest + 2, "/");
+
+			BF_TRY_PTR(a, out->authority, bf_arena_strndup(a, rest + 2, len), err);
+			rest += 2 + len;
+		}
+		if (strcmp(out->scheme, "file") == 0)
+		{
+			if (out->authority[0] != '\0' && strcmp(out->authority, "localhost") != 0)
+				BF_FAIL(err, BF_ERR_UNSUPPORTED, "path \"%.200s\" is on another host", path);
+			out->scheme = out->authority = "";
+		}
+		else if (rest[0] == '\0')
+			rest = "/";
+	}
+	if (rest[0] != '/')
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "path \"%.200s\" is relative", path);
+	return normalize(a, rest, &out->path, err);
+}
+
+static BfStatus
+join(BfArena *a, const Parts *p, const char **out, BfError *err)
+{
+	if (p->scheme[0] == '\0')
+		*out = p->path;
+	else
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s://%s%s", p->scheme, p->authority, p->path), err);
+	return BF_OK;
+}
+
+BfStatus
+bf_location_canonical(BfArena *a, const char *path, const char **out, BfError *err)
+{
+	Parts p;
+
+	BF_TRY(split(a, path, &p, err));
+	return join(a, &p, out, err);
+}
+
+/* What follows the directory in the path ("" or "/..."), NULL when the path is not under it. */
+static const char *
+path_below(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1) /* the root */
+		return path;
+	if (strncmp(dir, path, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+		return NULL;
+	return path + n;
+}
+
+static const char *
+parts_below(const Parts *dir, const Parts *path)
+{
+	if (dir->scheme[0] != '\0' && path->scheme[0] != '\0' &&
+		(strcmp(dir->scheme, path->scheme) != 0 || strcmp(dir->authority, path->authority) != 0))
+		return NULL;
+	return path_below(dir->path, path->path);
+}
+
+/* Without the last segment; "/" stays. */
+static BfStatus
+parent(BfArena *a, const char *path, const char **out, BfError *err)
+{
+	const char *slash = strrchr(path, '/');
+
+	BF_TRY_PTR(a, *out, bf_arena_strndup(a, path, slash == path ? 1 : (size_t) (slash - path)),
+			   err);
+	return BF_OK;
+}
+
+BfStatus
+bf_location_new(BfArena *a, const char *recorded, const char *metadata_path, BfLocation *out,
+				BfError *err)
+{
+	const char *dir;
+	const char *name;
+	size_t n = strlen(recorded);
+	Parts was;
+	Parts is;
+
+	BF_TRY(split(a, recorded, &was, err));
+	BF_TRY(join(a, &was, &out->recorded, err));
+	while (n > 1 && recorded[n - 1] == '/' && recorded[n - 2] != '/' && recorded[n - 2] != ':')
+		n--;
+	BF_TRY_PTR(a, out->written, bf_arena_strndup(a, recorded, n), err);
+
+	BF_TRY(split(a, metadata_path, &is, err));
+	if (is.scheme[0] != '\0')
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "metadata file \"%.200s\" is not local", metadata_path);
+	BF_TRY(parent(a, is.path, &dir, err));
+	name = strrchr(dir, '/') + 1;
+	if (strcmp(name, METADATA_DIR) != 0 && was.scheme[0] == '\0')
+	{
+		out->found = was.path;
+		return BF_OK;
+	}
+	return parent(a, dir, &out->found, err);
+}
+
+/* The usual case without taking paths apart: what follows the location as it was written, with
+ * nothing to normalise in it. */
+static const char *
+plain_below(const BfLocation *l, const char *path)
+{
+	size_t n = strlen(l->written);
+
+	if (strncmp(l->written, path, n) != 0 || path[n] != '/' || strstr(path + n, "//") != NULL ||
+		strstr(path + n, "/.") != NULL || path[n + strlen(path + n) - 1] == '/')
+		return NULL;
+	return path + n;
+}
+
+BfStatus
+bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, const char **out,
+					BfError *err)
+{
+	const char *below = plain_below(l, recorded_path);
+	Parts dir;
+	Parts path = {"", "", ""};
+
+	if (below == NULL)
+	{
+		BF_TRY(split(a, l->recorded, &dir, err));
+		BF_TRY(split(a, recorded_path, &path, err));
+		below = parts_below(&dir, &path);
+	}
+	if (below != NULL)
+	{
+		BF_TRY_PTR(a, *out,
+				   bf_arena_printf(a, "%s%s", strcmp(l->found, "/") == 0 ? "" : l->found, below),
+				   err);
+		return BF_OK;
+	}
+	if (path.scheme[0] != '\0')
+		BF_FAIL(err, BF_ERR_UNSUPPORTED,
+				"path \"%.200s\" is outside the table, and scheme %.20s is not supported",
+				recorded_path, path.scheme);
+	/* The text began under the table: it has been led out of it on purpose. */
+	if (strstr(recorded_path, "/../") != NULL)
+		BF_FAIL(err, BF_ERR_CORRUPT, "path \"%.200s\" leaves the table by \"..\"", recorded_path);
+	*out = path.path;
+	return BF_OK;
+}
+
+bool
+bf_location_inside(const BfLocation *l, const char *local_path)
+{
+	return path_below(l->found, local_path) != NULL && strstr(local_path, "/../") == NULL;
+}
+
+BfStatus
+bf_location_record(BfArena *a, const BfLocation *l, const char *local_path, const char **out,
+				   BfError *err)
+{
+	const char *below;
+	Parts path;
+
+	BF_TRY(split(a, local_path, &path, err));
+	BF_NEVER(err, path.scheme[0] != '\0');
+	below = path_below(l->found, path.path);
+	if (below == NULL)
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "file://%s", path.path), err);
+	else if (l->written[strlen(l->written) - 1] == '/' && below[0] == '/')
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s%s", l->written, below + 1), err);
+	else
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s%s", l->written, below), err);
+	return BF_OK;
+}
