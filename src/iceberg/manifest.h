@@ -1,5 +1,9 @@
 /*
- * iceberg/manifest.h: manifest lists and manifests (Avro, resolved by field id).
+ * iceberg/manifest.h: manifest lists and manifests (Avro, resolved by field id, else by name).
+ *
+ * What writers really do is accepted: header keys may be missing, fields come in any order, counts
+ * may be null, partition values may have the type of before a promotion. Sequence numbers and
+ * snapshot ids that an entry leaves out are inherited from the list.
  */
 #ifndef BF_ICEBERG_MANIFEST_H
 #define BF_ICEBERG_MANIFEST_H
@@ -7,22 +11,28 @@
 #include "iceberg/metadata.h"
 #include "io/source.h"
 
+/* Manifests of one snapshot. */
+#define BF_ICE_MANIFESTS_MAX 1000000
+/* Memory for one record of a manifest or list as it is decoded. */
+#define BF_ICE_RECORD_BYTES_MAX ((size_t) 256 << 20)
+
 typedef struct BfIceManifest
 {
-	const char *path;
+	const char *path; /* as recorded */
 	int64_t length;
-	int32_t spec_id;
+	int32_t spec_id; /* -1 = not known: bf_ice_read_manifest takes the manifest's own */
 	bool deletes;
-	int64_t sequence_number;
+	int64_t sequence_number; /* -1 = null in the list: nothing can inherit it */
 	int64_t min_sequence_number;
 	int64_t added_snapshot_id;
-	int32_t added_files;    /* -1 = not recorded */
+	int32_t added_files; /* -1 = not recorded */
 	int32_t existing_files;
 	int32_t deleted_files;
-	int64_t added_rows;     /* -1 = not recorded */
+	int64_t added_rows; /* -1 = not recorded */
 	int64_t existing_rows;
 	int64_t deleted_rows;
 	const struct BfAvroValue *partitions; /* field summaries as read; NULL = none. For pruning. */
+	BfView key_metadata;				  /* ptr NULL = none */
 } BfIceManifest;
 
 typedef enum BfIceStatus
@@ -56,14 +66,16 @@ typedef struct BfIceFile
 {
 	BfIceStatus status;
 	int64_t snapshot_id;
-	int64_t sequence_number;      /* data sequence number, inherited when null */
+	int64_t sequence_number; /* data sequence number, inherited when null */
 	int64_t file_sequence_number;
 	BfIceContent content;
-	const char *path; /* as recorded; bifang:// for logical files */
-	const char *format; /* upper case: PARQUET, ORC, AVRO; logical files: "LOG" */
+	const char *path;	/* as recorded; bifang:// for logical files */
+	const char *format; /* upper case: PARQUET, ORC, AVRO, PUFFIN; logical files: "LOG" */
 	int32_t spec_id;
 	int32_t n_partition;
-	BfValue *partition; /* in the order of the spec's fields */
+	/* In the order of the spec's fields, typed by spec and schema. A field that the manifest does
+	 * not have at all is a NULL of type NULL. */
+	BfValue *partition;
 	int64_t record_count;
 	int64_t file_size;
 	int32_t n_lower, n_upper, n_null_counts;
@@ -75,11 +87,12 @@ typedef struct BfIceFile
 
 typedef BfStatus (*BfIceFileVisit)(void *arg, const BfIceFile *file, BfError *err);
 
-/* All manifests of a snapshot, in the arena. v1 snapshots that list manifests directly too. `path` is local. */
-extern BfStatus bf_ice_read_manifest_list(BfArena *a, const char *path, BfIoCounters *io,
-										  BfIceManifest **out, int32_t *n, BfError *err)
-	BF_MUST_CHECK;
-/* Calls visit for every entry, DELETED ones too; everything is allocated in `keep`. `path` is local. */
+/* All manifests of a snapshot, in the arena. `path` is local. */
+extern BfStatus
+bf_ice_read_manifest_list(BfArena *a, const char *path, BfIoCounters *io, BfIceManifest **out,
+						  int32_t *n, BfError *err) BF_MUST_CHECK;
+/* Calls visit for every entry, DELETED ones too; the file is allocated in `keep`. visit may reset
+ * or rewind `keep`: nothing of an earlier entry is used again. `path` is local. */
 extern BfStatus bf_ice_read_manifest(BfArena *keep, const char *path, const BfIceManifest *manifest,
 									 const BfIceMetadata *metadata, BfIoCounters *io,
 									 BfIceFileVisit visit, void *arg, BfError *err) BF_MUST_CHECK;

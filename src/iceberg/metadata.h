@@ -1,9 +1,15 @@
 /*
  * iceberg/metadata.h: table metadata JSON (https://iceberg.apache.org/spec/#table-metadata).
  *
- * Versions 1 and 2 are parsed into the structs below; version 3 is read for what it shares with 2, its own
- * features are refused where they are met; 4 and later are BF_ERR_UNSUPPORTED. Gzip and zstd content is sniffed. The
- * JSON tree is kept, so that a commit preserves what it does not know.
+ * Versions 1 and 2 are parsed into the structs below; version 3 is read for what it shares with 2,
+ * its own features are refused where they are met (BF_ERR_UNSUPPORTED); 4 and later are refused.
+ * Gzip and zstd content is sniffed. The JSON tree is kept, so that a commit preserves what it does
+ * not know.
+ *
+ * Tolerated: ids written as strings, keys that are null, properties that are numbers or booleans,
+ * what version 1 leaves out. Not tolerated (BF_ERR_CORRUPT naming the key): ids that point to
+ * nothing (current-schema-id, default-spec-id, current-snapshot-id, refs), an id given twice, a
+ * duplicate JSON key.
  */
 #ifndef BF_ICEBERG_METADATA_H
 #define BF_ICEBERG_METADATA_H
@@ -11,18 +17,26 @@
 #include "iceberg/transform.h"
 #include "vec/type.h"
 
+/* Bounds on hostile input: bytes of JSON text, values in it, nesting of objects and arrays. */
+#define BF_ICE_JSON_BYTES_MAX ((size_t) 128 << 20)
+#define BF_ICE_JSON_VALUES_MAX 5000000
+#define BF_ICE_JSON_DEPTH_MAX 200
+/* Nesting of types in a schema. */
+#define BF_ICE_TYPE_DEPTH_MAX 32
+
 typedef struct BfIceSnapshot
 {
 	int64_t id;
 	int64_t parent_id; /* -1 = none */
 	int64_t sequence_number;
 	int64_t timestamp_ms;
-	const char *operation;     /* "append"...; NULL when missing */
+	const char *operation;	   /* "append"...; NULL when missing */
 	const char *manifest_list; /* NULL: v1 with `manifests` */
-	int32_t n_manifests;       /* v1 without a list */
+	int32_t n_manifests;	   /* v1 without a list */
 	const char **manifests;
 	int32_t schema_id; /* -1 = not recorded */
-	int32_t n_summary;
+	bool encrypted;	   /* v3: the manifest list has a key-id */
+	int32_t n_summary; /* `operation` is among them */
 	const char **summary_keys;
 	const char **summary_values;
 } BfIceSnapshot;
@@ -43,7 +57,9 @@ typedef struct BfIceMetadata
 	int64_t last_updated_ms;
 	int32_t last_column_id;
 	int32_t n_schemas;
-	BfSchema *schemas;
+	BfSchema *schemas; /* name mapping applied to all of them */
+	/* Per schema: why it can't be read (v3 defaults and the like), NULL = it can. */
+	const char **schema_refusals;
 	int32_t current_schema_id;
 	int32_t n_specs;
 	BfIceSpec *specs;
@@ -51,7 +67,8 @@ typedef struct BfIceMetadata
 	int32_t last_partition_id;
 	int64_t current_snapshot_id; /* -1 = empty table */
 	int32_t n_snapshots;
-	BfIceSnapshot *snapshots;
+	BfIceSnapshot *snapshots; /* in file order */
+	int32_t *snapshots_by_id; /* indexes into snapshots, ascending id */
 	int32_t n_refs;
 	BfIceRef *refs; /* `main` is always there when the table has a current snapshot */
 	int32_t n_properties;
@@ -65,14 +82,24 @@ typedef struct BfIceMetadata
 
 extern BfStatus bf_ice_metadata_parse(BfArena *a, const void *bytes, size_t n, BfIceMetadata **out,
 									  BfError *err) BF_MUST_CHECK;
+/* NULL = no such id. */
 extern const BfSchema *bf_ice_schema(const BfIceMetadata *m, int32_t schema_id);
 /* The current schema, name mapping (schema.name-mapping.default) applied to aliases. */
 extern const BfSchema *bf_ice_current_schema(const BfIceMetadata *m);
+/* BF_OK, or BF_ERR_UNSUPPORTED with the reason when rows of that schema can't be read. */
+extern BfStatus
+bf_ice_schema_check(const BfIceMetadata *m, const BfSchema *schema, BfError *err) BF_MUST_CHECK;
 extern const BfIceSpec *bf_ice_spec(const BfIceMetadata *m, int32_t spec_id);
 extern const BfIceSnapshot *bf_ice_snapshot(const BfIceMetadata *m, int64_t id);
 /* NULL = no such ref. */
 extern const BfIceSnapshot *bf_ice_ref(const BfIceMetadata *m, const char *name);
+/* NULL = not set. */
 extern const char *bf_ice_property(const BfIceMetadata *m, const char *key);
 extern const char *bf_ice_summary(const BfIceSnapshot *s, const char *key);
+/* A field at any depth, in the given schema; NULL when absent. */
+extern const BfField *bf_ice_field(const BfSchema *schema, int32_t field_id);
+/* The type of a column, looked for in the current schema, then in all others from the newest;
+ * NULL when no schema has the id. */
+extern const BfField *bf_ice_field_anywhere(const BfIceMetadata *m, int32_t field_id);
 
 #endif

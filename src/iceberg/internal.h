@@ -1,0 +1,97 @@
+/*
+ * iceberg/internal.h: what the files of this folder share.
+ *
+ * JSON access: `where` is the path of the object for messages ("snapshots[3]", "" at the top). A
+ * missing key and null are the same. Texts are borrowed from the JSON tree, which lives as long as
+ * the arena it was loaded into.
+ */
+#ifndef BF_ICEBERG_INTERNAL_H
+#define BF_ICEBERG_INTERNAL_H
+
+#include <jansson.h>
+
+#include "avro/container.h"
+#include "iceberg/commit.h"
+
+#define BFI_WHERE_MAX 160
+
+/* metadata_json.c */
+
+/* Loads bounded JSON text; the tree is freed with the arena. `what` names it in messages. */
+extern BfStatus bfi_json_load(BfArena *a, const void *text, size_t n, const char *what,
+							  json_t **out, BfError *err) BF_MUST_CHECK;
+/* Ties a new reference to the arena; NULL means that Jansson had no memory. */
+extern BfStatus bfi_json_own(BfArena *a, json_t *json, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_int(const json_t *value, const char *where, const char *key, int64_t min,
+							 int64_t max, int64_t *out, BfError *err) BF_MUST_CHECK;
+/* *out is left alone when an optional key is missing. */
+extern BfStatus bfi_json_get_i64(const json_t *object, const char *where, const char *key,
+								 bool required, int64_t *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_get_i32(const json_t *object, const char *where, const char *key,
+								 bool required, int32_t *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_get_text(const json_t *object, const char *where, const char *key,
+								  bool required, const char **out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_get_bool(const json_t *object, const char *where, const char *key,
+								  bool required, bool *out, BfError *err) BF_MUST_CHECK;
+/* NULL when missing and not required. */
+extern BfStatus bfi_json_get_array(const json_t *object, const char *where, const char *key,
+								   bool required, json_t **out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_get_object(const json_t *object, const char *where, const char *key,
+									bool required, json_t **out, BfError *err) BF_MUST_CHECK;
+/* An object of texts (numbers and booleans are turned into text, nulls left out) as two arrays. */
+extern BfStatus
+bfi_json_text_map(BfArena *a, const json_t *object, const char *where, int32_t *n,
+				  const char ***keys, const char ***values, BfError *err) BF_MUST_CHECK;
+
+/* metadata_schema.c */
+
+/* A schema object; *refusal = why its rows can't be read, NULL = they can. */
+extern BfStatus bfi_schema_parse(BfArena *a, const json_t *json, const char *where, BfSchema *out,
+								 const char **refusal, BfError *err) BF_MUST_CHECK;
+/* Sets aliases in all schemas from the property's text. */
+extern BfStatus bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *schemas,
+									   int32_t n_schemas, BfError *err) BF_MUST_CHECK;
+/* New JSON of a schema, as version 2 writes it. */
+extern BfStatus bfi_schema_json(const BfSchema *schema, json_t **out, BfError *err) BF_MUST_CHECK;
+extern json_t *bfi_spec_fields_json(const BfIceSpec *spec);
+
+/* manifest_value.c */
+
+/* The type of a partition field's values; a failure when no schema has the column any more. */
+extern BfStatus
+bfi_partition_type(const BfIceMetadata *m, const BfIcePartitionField *f, BfType *out) BF_MUST_CHECK;
+/* v = NULL: the manifest lacks the field. */
+extern BfStatus
+bfi_partition_value(BfArena *keep, const BfAvroValue *v, const BfIceMetadata *m,
+					const BfIcePartitionField *f, BfValue *out, BfError *err) BF_MUST_CHECK;
+
+/* table.c */
+
+/* The number in a metadata file's name, -1 when it has none. */
+extern int64_t bfi_metadata_version(const char *name);
+
+/* table_plan.c */
+
+extern BfStatus
+bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, BfIoCounters *io,
+					   BfIceManifest **out, int32_t *n, BfError *err) BF_MUST_CHECK;
+/* Indexes of the manifests in `from` whose path is not in `in`. */
+extern BfStatus bfi_manifests_missing(BfArena *a, const BfIceManifest *from, int32_t n_from,
+									  const BfIceManifest *in, int32_t n_in, int32_t **out,
+									  int32_t *n, BfError *err) BF_MUST_CHECK;
+/* True when the list tells that the manifest has no live entry. */
+extern bool bfi_manifest_is_empty(const BfIceManifest *m);
+
+/* table_coverage.c */
+
+/* What a snapshot's ancestors (itself first) say is Parquet; head may be NULL. */
+extern BfStatus bfi_covered_parquet(BfArena *a, const BfIceTable *t, const BfIceSnapshot *head,
+									BfCoverage *out, BfError *err) BF_MUST_CHECK;
+/* Shares range sets with x and y. */
+extern BfStatus bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCoverage *y,
+								   BfCoverage *out, BfError *err) BF_MUST_CHECK;
+/* What the logical ones among the files name; an entry in two of them is corrupt. */
+extern BfStatus bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files,
+									  BfCoverage *out, BfError *err) BF_MUST_CHECK;
+
+#endif

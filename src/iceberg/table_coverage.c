@@ -1,0 +1,144 @@
+/*
+ * Coverage of a table: what logical files name, what main has as Parquet.
+ */
+#include <stdlib.h>
+
+#include "iceberg/internal.h"
+
+static BfStatus
+parse_coverage(BfArena *a, const char *text, const char *where, int64_t snapshot_id,
+			   BfCoverage *out, BfError *err)
+{
+	BfStatus status = bf_coverage_parse(a, text, strlen(text), out, err);
+	char inner[BF_ERROR_TEXT_MAX];
+
+	if (status != BF_ERR_CORRUPT)
+		return status;
+	memcpy(inner, err->text, sizeof inner);
+	if (snapshot_id >= 0)
+		BF_FAIL_AT(err, BF_ERR_CORRUPT, err->offset, "%s of snapshot %lld: %.300s", where,
+				   (long long) snapshot_id, inner);
+	BF_FAIL_AT(err, BF_ERR_CORRUPT, err->offset, "table property %s: %.300s", where, inner);
+}
+
+BfStatus
+bfi_covered_parquet(BfArena *a, const BfIceTable *t, const BfIceSnapshot *head, BfCoverage *out,
+					BfError *err)
+{
+	const BfIceMetadata *m = t->metadata;
+	const char *text;
+	int32_t steps = 0;
+
+	*out = (BfCoverage){0, NULL};
+	for (const BfIceSnapshot *s = head; s != NULL; s = bf_ice_snapshot(m, s->parent_id))
+	{
+		text = bf_ice_summary(s, BF_ICE_COVERED_PARQUET);
+		if (text != NULL)
+			return parse_coverage(a, text, BF_ICE_COVERED_PARQUET, s->id, out, err);
+		if (s->parent_id == -1)
+			return BF_OK;
+		if (++steps > m->n_snapshots)
+			BF_FAIL(err, BF_ERR_CORRUPT, "snapshots: the parents of %lld go round in a circle",
+					(long long) head->id);
+	}
+	text = head != NULL ? bf_ice_property(m, BF_ICE_COVERED_PARQUET) : NULL;
+	if (text == NULL)
+		return BF_OK;
+	return parse_coverage(a, text, BF_ICE_COVERED_PARQUET, -1, out, err);
+}
+
+BfStatus
+bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCoverage *y, BfCoverage *out,
+				   BfError *err)
+{
+	int32_t i = 0, k = 0;
+
+	out->n = 0;
+	BF_NEW(a, out->items, (size_t) x->n + (size_t) y->n, err);
+	while (i < x->n || k < y->n)
+	{
+		struct BfCoverageItem *item = &out->items[out->n++];
+
+		if (k == y->n || (i < x->n && x->items[i].ledger_id < y->items[k].ledger_id))
+			*item = x->items[i++];
+		else if (i == x->n || y->items[k].ledger_id < x->items[i].ledger_id)
+			*item = y->items[k++];
+		else
+		{
+			item->ledger_id = x->items[i].ledger_id;
+			BF_TRY(bf_rangeset_union(a, &x->items[i++].ranges, &y->items[k++].ranges, &item->ranges,
+									 err));
+		}
+	}
+	return BF_OK;
+}
+
+/* One range of one logical file. */
+typedef struct NamedRange
+{
+	int64_t ledger_id;
+	BfRange range;
+	const char *path;
+} NamedRange;
+
+static int
+compare_named(const void *x, const void *y)
+{
+	const NamedRange *a = x, *b = y;
+
+	if (a->ledger_id != b->ledger_id)
+		return a->ledger_id < b->ledger_id ? -1 : 1;
+	return (a->range.first > b->range.first) - (a->range.first < b->range.first);
+}
+
+static BfStatus
+check_disjoint(const NamedRange *named, int64_t n, BfError *err)
+{
+	for (int64_t i = 1; i < n; i++)
+		if (named[i].ledger_id == named[i - 1].ledger_id &&
+			named[i].range.first <= named[i - 1].range.last)
+			BF_FAIL(err, BF_ERR_CORRUPT,
+					"entry %lld of ledger %lld is in two logical files: %.150s and %.150s",
+					(long long) named[i].range.first, (long long) named[i].ledger_id,
+					named[i - 1].path, named[i].path);
+	return BF_OK;
+}
+
+BfStatus
+bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files, BfCoverage *out,
+					  BfError *err)
+{
+	int64_t n = 0, n_ledgers = 0;
+	NamedRange *named;
+	BfRange *ranges;
+
+	for (int32_t i = 0; i < n_files; i++)
+		n += files[i].logical ? files[i].log.ranges.n : 0;
+	BF_NEW_RAW(a, named, n, err);
+	BF_NEW_RAW(a, ranges, n, err);
+	n = 0;
+	for (int32_t i = 0; i < n_files; i++)
+		for (int32_t k = 0; files[i].logical && k < files[i].log.ranges.n; k++)
+			named[n++] =
+				(NamedRange){files[i].log.ledger_id, files[i].log.ranges.ranges[k], files[i].path};
+	qsort(named, (size_t) n, sizeof *named, compare_named);
+	BF_TRY(check_disjoint(named, n, err));
+	for (int64_t i = 0; i < n; i++)
+	{
+		ranges[i] = named[i].range;
+		n_ledgers += i == 0 || named[i].ledger_id != named[i - 1].ledger_id;
+	}
+	out->n = 0;
+	BF_NEW(a, out->items, n_ledgers, err);
+	for (int64_t i = 0, start = 0; i < n; i++)
+	{
+		if (i + 1 < n && named[i + 1].ledger_id == named[i].ledger_id)
+			continue;
+		out->items[out->n].ledger_id = named[i].ledger_id;
+		BF_TRY(bf_rangeset_make(a, ranges + start, (int32_t) (i + 1 - start),
+								&out->items[out->n].ranges, err));
+		out->n++;
+		start = i + 1;
+	}
+	return BF_OK;
+}
