@@ -96,8 +96,9 @@ extern const char *bf_status_name(BfStatus code);
 #define BF_NEVER(err, cond)                                                                        \
 	do                                                                                             \
 	{                                                                                              \
-		BF_ASSERT(!(cond));                                                                        \
-		if (BF_UNLIKELY(cond))                                                                     \
+		bool bf_never_ = (cond);                                                                   \
+		BF_ASSERT(!bf_never_);                                                                     \
+		if (BF_UNLIKELY(bf_never_))                                                                \
 			return bf_error((err), BF_ERR_CORRUPT, "internal error: %s", #cond);                   \
 	} while (0)
 

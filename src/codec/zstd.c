@@ -1,0 +1,98 @@
+/* Zstandard: any number of frames, skippable ones among them, with or without a content size. */
+#include "codec/internal.h"
+
+#include <zstd_errors.h>
+
+/* What the format recommends every decoder to accept; a frame that wants more is refused. */
+#define WINDOW_LOG_MAX 27
+
+static BfStatus
+zstd_failure(size_t code, BfError *err)
+{
+	switch (ZSTD_getErrorCode(code))
+	{
+		case ZSTD_error_memory_allocation:
+			return bf_error(err, BF_ERR_NOMEM, "out of memory in zstd");
+		case ZSTD_error_frameParameter_windowTooLarge:
+			return bf_error(err, BF_ERR_LIMIT, "a zstd frame needs a window of more than %d MiB",
+							1 << (WINDOW_LOG_MAX - 20));
+		default: return bfi_codec_corrupt(err, BF_CODEC_ZSTD, ZSTD_getErrorName(code));
+	}
+}
+
+static BfStatus
+stream(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink, BfError *err)
+{
+	ZSTD_inBuffer in = {src, n, 0};
+	size_t hint = 1;
+
+	while (true)
+	{
+		uint8_t nowhere;
+		size_t before = in.pos;
+		ZSTD_outBuffer to = {bfi_sink_end(sink, &nowhere), bfi_sink_step(sink), 0};
+
+		BF_TRY(bf_check_cancel(ctx->host, err));
+		hint = ZSTD_decompressStream(ctx->zstd_d, &to, &in);
+		if (ZSTD_isError(hint))
+			return zstd_failure(hint, err);
+		sink->len += to.pos;
+		/* Done when all is read and nothing waits to be written. */
+		if (in.pos == n && (hint == 0 || to.pos < to.size))
+			break;
+		/* A full sink can still take in what makes no output, so only a standstill asks for room.
+		 */
+		if (to.size == 0 && in.pos == before)
+			BF_TRY(bfi_sink_more(sink, BFI_FIRST_BYTES, err));
+	}
+	if (hint != 0)
+		return bfi_codec_corrupt(err, BF_CODEC_ZSTD, "a frame ends too early");
+	return BF_OK;
+}
+
+BfStatus
+bfi_zstd_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink, BfError *err)
+{
+	if (ctx->zstd_d == NULL)
+	{
+		ctx->zstd_d = ZSTD_createDCtx();
+		if (ctx->zstd_d == NULL)
+			return bf_error(err, BF_ERR_NOMEM, "out of memory for a zstd context");
+		(void) ZSTD_DCtx_setParameter(ctx->zstd_d, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	}
+	if (sink->buffer == NULL && sink->cap <= BFI_STEP_BYTES)
+	{
+		/* In one call, straight into place, without a window of its own. */
+		size_t got = ZSTD_decompressDCtx(ctx->zstd_d, sink->start, sink->cap, src, n);
+
+		if (ZSTD_isError(got))
+			return zstd_failure(got, err);
+		sink->len = got;
+		return BF_OK;
+	}
+	(void) ZSTD_DCtx_reset(ctx->zstd_d, ZSTD_reset_session_only);
+	return stream(ctx, src, n, sink, err);
+}
+
+BfStatus
+bfi_zstd_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n, BfBuffer *out,
+				  BfError *err)
+{
+	size_t room, got;
+
+	if (ctx->zstd_c == NULL)
+		ctx->zstd_c = ZSTD_createCCtx();
+	if (ctx->zstd_c == NULL)
+		return bf_error(err, BF_ERR_NOMEM, "out of memory for a zstd context");
+	BF_TRY(bfi_compress_room(out, ZSTD_compressBound(n), &room, err));
+	got = ZSTD_compressCCtx(ctx->zstd_c, out->data + out->len, room, src, n, level);
+	if (ZSTD_isError(got))
+	{
+		if (ZSTD_getErrorCode(got) == ZSTD_error_dstSize_tooSmall)
+			return bf_error(err, BF_ERR_LIMIT, "compressed data would grow past %zu bytes",
+							out->bytes_max);
+		return bf_error(err, BF_ERR_NOMEM, "zstd: %s", ZSTD_getErrorName(got));
+	}
+	out->len += got;
+	return BF_OK;
+}
