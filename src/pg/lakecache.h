@@ -1,0 +1,27 @@
+/*
+ * pg/lakecache.h: Iceberg metadata and file lists, kept by this backend between queries.
+ *
+ * An entry is one metadata file, known by path, size, change time and inode, with its table and
+ * the list of files that its current snapshot names. Metadata files are written once, so an entry
+ * never grows stale; a new commit is another entry. At most a few are kept, least recently used
+ * ones go first; one that a query uses is pinned until the query's memory context goes.
+ */
+#ifndef BIFANG_PG_LAKECACHE_H
+#define BIFANG_PG_LAKECACHE_H
+
+#include "postgres.h"
+
+#include "iceberg/table.h"
+
+typedef struct BifangLake
+{
+	const BfIceTable *table;
+	const BfIcePlan *plan;
+} BifangLake;
+
+/* Pinned while `cxt` lives. Raises on any failure. */
+extern const BifangLake *bifang_lake_open(MemoryContext cxt, const char *metadata_path);
+/* The table alone, without reading its manifests; pinned likewise. */
+extern const BfIceTable *bifang_lake_table(MemoryContext cxt, const char *metadata_path);
+
+#endif

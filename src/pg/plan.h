@@ -1,0 +1,43 @@
+/*
+ * pg/plan.h: planning of scans, and what the plan carries to the executor.
+ */
+#ifndef BIFANG_PG_PLAN_H
+#define BIFANG_PG_PLAN_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "exec/kafka_reader.h"
+
+/* ForeignScan.fdw_private is a List with these members, copyable and printable as plans must be.
+ * ForeignScan.fdw_exprs holds one expression per search. */
+typedef enum BifangPlanPrivate
+{
+	BIFANG_PLAN_ATTRS,	  /* IntList: attribute numbers that the query needs, ascending */
+	BIFANG_PLAN_SEARCHES, /* IntList: three numbers per search, see BifangSearch */
+	BIFANG_PLAN_MEMBERS
+} BifangPlanPrivate;
+
+/* A predicate on the log's index: column operator expression. */
+typedef struct BifangSearch
+{
+	BfKafkaColumn column; /* PARTITION, OFFSET or TIMESTAMP */
+	int strategy;		  /* btree strategy number, the column at the left */
+	bool is_array;		  /* column = ANY (expression) */
+} BifangSearch;
+
+#define BIFANG_SEARCH_INTS 3
+
+extern void bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid);
+extern void bifangGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid);
+extern ForeignScan *
+bifangGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid, ForeignPath *best_path,
+					 List *tlist, List *scan_clauses, Plan *outer_plan);
+
+/* The fixed columns of a Kafka table by name; false when it is none of them. */
+extern bool bifang_kafka_column(const char *name, BfKafkaColumn *out);
+extern const char *bifang_kafka_column_name(BfKafkaColumn c);
+
+#endif
