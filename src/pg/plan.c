@@ -13,7 +13,6 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/sysattr.h"
-#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
@@ -30,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
 #include "pg/options.h"
 #include "pg/version.h"
@@ -124,6 +124,7 @@ match_search(PlannerInfo *root, RelOptInfo *rel, Expr *clause, BifangSearch *sea
 	Node *left;
 	Node *right;
 	Oid op;
+	Oid family;
 
 	search->is_array = false;
 	if (IsA(clause, OpExpr) && list_length(((OpExpr *) clause)->args) == 2)
@@ -156,8 +157,10 @@ match_search(PlannerInfo *root, RelOptInfo *rel, Expr *clause, BifangSearch *sea
 	if (!OidIsValid(op) || !search_column(root, rel, left, &search->column) ||
 		!search_value(rel, right, search->column, search->is_array))
 		return false;
-	search->strategy = get_op_opfamily_strategy(
-		op, search->column == BF_KAFKA_TIMESTAMP ? DATETIME_BTREE_FAM_OID : INTEGER_BTREE_FAM_OID);
+	family = lookup_type_cache(search->column == BF_KAFKA_TIMESTAMP ? TIMESTAMPTZOID : INT8OID,
+							   TYPECACHE_BTREE_OPFAMILY)
+				 ->btree_opf;
+	search->strategy = get_op_opfamily_strategy(op, family);
 	*value = (Expr *) right;
 	return search->strategy != 0 &&
 		   (!search->is_array || search->strategy == BTEqualStrategyNumber);
@@ -334,7 +337,7 @@ needed_attrs(PlannerInfo *root, RelOptInfo *rel, List *clauses)
 	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, set);
 	for (AttrNumber att = 1; att <= rel->max_attr; att++)
 		if ((all || bms_is_member(att - FirstLowInvalidHeapAttributeNumber, set)) &&
-			get_attname(relid, att, true) != NULL)
+			OidIsValid(get_atttype(relid, att)))
 			attrs = lappend_int(attrs, att);
 	return attrs;
 }
