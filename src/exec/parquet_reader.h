@@ -2,8 +2,14 @@
  * exec/parquet_reader.h: a Parquet file as rows of a table.
  *
  * Columns are found by field id; in a file without any ids by the mapping's aliases, or, when the
- * schema's own ids are 0 (plain Parquet tables), by name. A column that the file lacks is the constant given for its id, else NULL (an
- * error when required). Types are promoted; an illegal promotion is BF_ERR_UNSUPPORTED naming column and file.
+ * schema's own ids are 0 (plain Parquet tables), by name: exactly, else regardless of ASCII case if
+ * that is unique. A column that the file lacks is the constant given for its id, else NULL (an
+ * error when required). Types are promoted; an illegal promotion is BF_ERR_UNSUPPORTED naming
+ * column and file. INT96 is read as a timestamp (nanoseconds are cut off, towards the past) where
+ * the table has one.
+ *
+ * A table with ids, over a file without any and without a name mapping, is an error: names could
+ * have been reused since the file was written.
  */
 #ifndef BF_EXEC_PARQUET_READER_H
 #define BF_EXEC_PARQUET_READER_H
@@ -12,10 +18,23 @@
 #include "parquet/parquet.h"
 
 /* Row groups [rg_first, rg_end); rg_end = -1: all. Opens the file; everything lives in `a`. */
-extern BfStatus bf_exec_parquet_reader(BfArena *a, const char *path, const BfProjection *projection,
-									   const BfConstants *constants, int32_t rg_first,
-									   int32_t rg_end, BfIoCounters *io,
-									   BfParquetCounters *counters, BfReader **out, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_exec_parquet_reader(BfArena *a, const char *path, const BfProjection *projection,
+					   const BfConstants *constants, int32_t rg_first, int32_t rg_end,
+					   BfIoCounters *io, BfParquetCounters *counters, BfReader **out,
+					   BfError *err) BF_MUST_CHECK;
+
+/* The same in two steps, so that one open file and its footer serve several readers. */
+extern BfStatus bf_exec_parquet_open(BfArena *a, const char *path, BfIoCounters *io,
+									 BfParquetFile **out, BfError *err) BF_MUST_CHECK;
+/* `file` is borrowed and must outlive the reader. */
+extern BfStatus
+bf_exec_parquet_reader_over(BfArena *a, BfParquetFile *file, const BfProjection *projection,
+							const BfConstants *constants, int32_t rg_first, int32_t rg_end,
+							BfParquetCounters *counters, BfReader **out,
+							BfError *err) BF_MUST_CHECK;
+/* Sends a reader made above to other row groups of its file, with all its buffers: work units of a
+ * parallel scan. */
+extern void bf_exec_parquet_reader_reset(BfReader *r, int32_t rg_first, int32_t rg_end);
 
 #endif

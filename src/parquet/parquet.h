@@ -1,10 +1,15 @@
 /*
- * parquet/parquet.h: reading Apache Parquet files (https://parquet.apache.org/docs/file-format/).
+ * parquet/parquet.h: reading Apache Parquet files
+ * (https://parquet.apache.org/docs/file-format/).
  *
- * A file is opened by its footer; a scan decodes chosen top-level columns, one row group at a time, into
- * column batches. Flat columns of every physical type, encoding and codec are decoded; asking for a nested
- * column is BF_ERR_UNSUPPORTED and names it. Dictionary-encoded VIEW columns come out as codes
- * with their dictionary. Buffers are allocated when the scan is made and reused.
+ * A file is opened by its footer; a scan decodes chosen top-level columns, one row group at a time,
+ * into column batches. Flat columns of every physical type, encoding and codec are decoded; asking
+ * for a nested column is BF_ERR_UNSUPPORTED and names it. Dictionary-encoded VIEW columns come out
+ * as codes with their dictionary, unless a batch also holds values of pages without one; other
+ * columns are flat. Buffers are allocated when the scan is made and reused; those that depend on
+ * the size of pages grow when a larger one comes.
+ *
+ * Errors carry the file's name, the byte offset of the page or footer part, and the column.
  */
 #ifndef BF_PARQUET_PARQUET_H
 #define BF_PARQUET_PARQUET_H
@@ -19,19 +24,24 @@ typedef struct BfParquetScan BfParquetScan;
 typedef struct BfParquetLimits
 {
 	size_t footer_bytes_max; /* default 64 MiB */
-	size_t page_bytes_max;   /* uncompressed page or dictionary; default 256 MiB */
-	bool verify_crc;         /* default true: checked where the writer stored it */
+	size_t page_bytes_max;	 /* uncompressed page or dictionary; default 256 MiB */
+	bool verify_crc;		 /* default true: checked where the writer stored it */
 } BfParquetLimits;
 
 extern const BfParquetLimits bf_parquet_default_limits;
 
-/* All metadata lives in `a`. `source` is borrowed and must outlive the file. */
+/* All metadata lives in `a`. `source` is borrowed and must outlive the file. limits NULL: the
+ * default ones. */
 extern BfStatus bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits,
 								BfParquetFile **out, BfError *err) BF_MUST_CHECK;
 
 /* Top-level columns as a schema: field ids (0 = none), names, types, required; nested ones with
- * children (kind STRUCT, LIST or MAP). */
+ * children (kind STRUCT, LIST, MAP or VARIANT). */
 extern const BfSchema *bf_parquet_schema(const BfParquetFile *f);
+/* The source's name. */
+extern const char *bf_parquet_name(const BfParquetFile *f);
+/* Does any column, nested ones included, have a field id? */
+extern bool bf_parquet_has_field_ids(const BfParquetFile *f);
 extern int64_t bf_parquet_n_rows(const BfParquetFile *f);
 extern int32_t bf_parquet_n_row_groups(const BfParquetFile *f);
 extern int64_t bf_parquet_row_group_rows(const BfParquetFile *f, int32_t rg);
@@ -71,16 +81,16 @@ typedef struct BfParquetCounters
 	int64_t rows_decoded;
 } BfParquetCounters;
 
-/* columns[i] is an index into bf_parquet_schema's fields; batches have n_columns vectors in this order. 0 columns
- * are fine: batches then only count rows. `counters` may be NULL. */
-extern BfStatus bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns,
-									int32_t n_columns, BfParquetCounters *counters,
-									BfParquetScan **out, BfError *err) BF_MUST_CHECK;
+/* columns[i] is an index into bf_parquet_schema's fields; batches have n_columns vectors in this
+ * order. 0 columns are fine: batches then only count rows. `counters` may be NULL. */
+extern BfStatus
+bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_t n_columns,
+					BfParquetCounters *counters, BfParquetScan **out, BfError *err) BF_MUST_CHECK;
 /* Positions the scan at the start of a row group; any order, also again. */
 extern BfStatus bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err) BF_MUST_CHECK;
-/* The next at most BF_BATCH_ROWS rows of the row group; *out = NULL at its end. Valid until the next
- * call on the scan. */
-extern BfStatus bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
-	BF_MUST_CHECK;
+/* The next at most BF_BATCH_ROWS rows of the row group; *out = NULL at its end. Valid until the
+ * next call on the scan. */
+extern BfStatus
+bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err) BF_MUST_CHECK;
 
 #endif

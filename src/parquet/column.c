@@ -1,0 +1,286 @@
+/*
+ * A flat column of a row group as vectors.
+ *
+ * A batch is put together from as many pages as it takes. Per stretch within one page: the
+ * definition levels become validity bits, the values are decoded densely and, when there are
+ * NULLs, spread. A page without NULLs (known since it was loaded) skips both steps.
+ *
+ * Two things make a batch that crosses pages special:
+ *  - views into the page that is left behind are moved to the batch arena (bfi_column_room keeps
+ *    that rare by ending batches at the page where many rows are left);
+ *  - a VIEW column is in DICT form as long as all its pages are dictionary-encoded; at the first
+ *    page that is not, the codes so far are replaced by views.
+ */
+#include "parquet/internal.h"
+
+/* With fewer rows than this left in the page, copying its views costs less than a short batch. */
+#define ROOM_MIN 512
+
+static void
+free_arena(void *arg)
+{
+	bf_arena_free(arg);
+}
+
+BfStatus
+bfi_column_init(BfArena *a, BfiColumn *c, BfParquetFile *f, int32_t leaf, BfCodecContext *codecs,
+				BfParquetCounters *counters, uint64_t *epoch, BfError *err)
+{
+	size_t page_max = f->limits.page_bytes_max;
+	BfiColumn zero = {0};
+
+	*c = zero;
+	c->file = f;
+	c->leaf_index = leaf;
+	c->leaf = &f->leaves[leaf];
+	c->codecs = codecs;
+	c->counters = counters;
+	c->epoch = epoch;
+	BF_TRY(bf_vector_init(a, &c->vec, c->leaf->type, err));
+	c->flat = c->vec.data.raw;
+	/* Two words more: bits are loaded 64 at a time from any position. */
+	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
+	BF_NEW(a, c->codes, BF_BATCH_ROWS * 2, err);
+	BF_NEW(a, c->native, (BF_BATCH_ROWS + 1) * 16, err);
+	BF_NEW(a, c->dense, (BF_BATCH_ROWS + 1) * 16, err);
+	c->window.source = f->source;
+	BF_TRY(bf_buffer_new(a, page_max + 2 * BFI_WINDOW_BYTES, &c->window.buffer, err));
+	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->page_buffer, err));
+	BF_TRY(bf_buffer_new(a, page_max + 4 * BFI_SLACK, &c->level_buffer, err));
+	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict_bytes, err));
+	BF_TRY(bf_buffer_new(a, page_max * 8, &c->dict_values, err));
+	BF_TRY(bf_buffer_new(a, page_max, &c->previous_buffer, err));
+	BF_TRY_PTR(a, c->batch_arena, bf_arena_new(bf_arena_host(a), "Parquet batch", page_max * 2),
+			   err);
+	if (!bf_arena_on_cleanup(a, free_arena, c->batch_arena))
+	{
+		bf_arena_free(c->batch_arena);
+		return bf_arena_fail(a, 0, err);
+	}
+	return BF_OK;
+}
+
+static BfStatus
+open_chunk(BfiColumn *c, int32_t rg, BfError *err)
+{
+	const BfParquetFile *f = c->file;
+	BfiColumnChunk chunk;
+	const BfiColumnMetaData *m = &chunk.meta;
+	int64_t start;
+	int64_t end;
+
+	BF_TRY(bfi_chunk_meta(f, rg, c->leaf_index, &chunk, err));
+	if (!bfi_codec_find(m->codec, &c->codec, &c->codec_ratio))
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the column is compressed with %s (%d)",
+				bfi_codec_name(m->codec), m->codec);
+	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer_pos,
+			"the column chunk has %lld values, its row group %lld rows", (long long) m->n_values,
+			(long long) f->row_groups[rg].n_rows);
+	start = m->data_page_offset;
+	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < start)
+		start = m->dictionary_page_offset;
+	BF_DATA(err,
+			start >= 4 && start <= f->footer_pos &&
+				!__builtin_add_overflow(start, m->compressed_bytes, &end) && end <= f->footer_pos,
+			f->footer_pos, "the column chunk has %lld bytes at %lld, the footer begins at %lld",
+			(long long) m->compressed_bytes, (long long) start, (long long) f->footer_pos);
+	c->levels_left = m->n_values;
+	c->next_page = start;
+	c->window.pos = start;
+	c->window.len = 0;
+	c->window.end = end;
+	c->window.end_max = end + 100 < f->footer_pos ? end + 100 : f->footer_pos;
+	return BF_OK;
+}
+
+BfStatus
+bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
+{
+	const BfiWriter *w = &c->file->writer;
+
+	c->page_left = 0;
+	c->has_dict = false;
+	c->dict_n = 0;
+	c->previous = (BfView){NULL, 0};
+	c->v2_always_compressed = bfi_writer_before(w, BFI_APP_PARQUET_CPP, 2, 0, 0);
+	c->carry_previous = bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0);
+	if (c->leaf->storage == BF_STORE_NONE)
+		return BF_OK; /* all NULL: no page is read */
+	return open_chunk(c, rg, err);
+}
+
+/* Do values of the current page point into its bytes? */
+static bool
+views_into_page(const BfiColumn *c)
+{
+	return c->leaf->storage == BF_STORE_VIEW &&
+		   (c->values.encoding == BFI_PLAIN || c->values.encoding == BFI_DELTA_LENGTH_BYTE_ARRAY);
+}
+
+int32_t
+bfi_column_room(const BfiColumn *c)
+{
+	if (c->page_left >= ROOM_MIN && views_into_page(c))
+		return c->page_left;
+	return BF_BATCH_ROWS;
+}
+
+/* The page's bytes go away: rows [first, n) of the vector must not point there any more. */
+static BfStatus
+keep_views(BfiColumn *c, int32_t first, int32_t n, BfError *err)
+{
+	BfView *views = c->flat;
+	size_t total = 0;
+	uint8_t *to;
+
+	for (int32_t i = first; i < n; i++)
+		total += views[i].len;
+	to = bf_arena_alloc(c->batch_arena, total);
+	if (to == NULL)
+		return bf_arena_fail(c->batch_arena, total, err);
+	for (int32_t i = first; i < n; i++)
+	{
+		if (views[i].len == 0)
+			continue;
+		memcpy(to, views[i].ptr, views[i].len);
+		views[i].ptr = to;
+		to += views[i].len;
+	}
+	return BF_OK;
+}
+
+/* DELTA_BYTE_ARRAY: the last value is needed by the next batch, whose arena is reset. */
+static BfStatus
+keep_previous(BfiColumn *c, BfError *err)
+{
+	if (c->previous.len == 0 || c->previous.ptr == c->previous_buffer->data)
+		return BF_OK;
+	c->previous_buffer->len = 0;
+	BF_TRY(bf_buffer_append(c->previous_buffer, c->previous.ptr, c->previous.len, err));
+	c->previous.ptr = c->previous_buffer->data;
+	return BF_OK;
+}
+
+/* The batch so far has codes in c->codes: replace them by the values. */
+static void
+codes_to_views(BfiColumn *c, int32_t n)
+{
+	BfView *views = c->flat;
+	const BfView *dict = c->dict.data.view;
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		bool valid = c->vec.validity == NULL || bf_valid(c->vec.validity, i);
+
+		views[i] = valid ? dict[c->codes[i]] : (BfView){NULL, 0};
+	}
+	c->vec.form = BF_VEC_FLAT;
+}
+
+/* The validity bits of rows [start, start + k); *ones = how many are set. Bits exist from the first
+ * NULL of a batch on. */
+static BfStatus
+read_validity(BfiColumn *c, int32_t start, int32_t k, uint32_t *ones, BfError *err)
+{
+	*ones = (uint32_t) k;
+	if (c->page.n_values == c->page.n_levels)
+	{
+		if (c->vec.validity != NULL)
+			bfi_set_bits(c->validity, (uint32_t) start, (uint32_t) k);
+		return BF_OK;
+	}
+	if (c->vec.validity == NULL)
+	{
+		bfi_set_bits(c->validity, 0, (uint32_t) start);
+		c->vec.validity = c->validity;
+	}
+	return bfi_rle_bits(&c->page.def, c->validity, (uint32_t) start, (uint32_t) k, ones, err);
+}
+
+static BfStatus
+read_stretch(BfiColumn *c, int32_t start, int32_t k, bool *any_null, BfError *err)
+{
+	size_t size = bf_storage_size(c->leaf->storage);
+	uint32_t ones;
+	bool codes = bfi_values_are_codes(c) && c->leaf->storage == BF_STORE_VIEW && c->dict_n > 0;
+	void *to;
+
+	BF_TRY(read_validity(c, start, k, &ones, err));
+	*any_null |= ones < (uint32_t) k;
+	BF_NEVER(err, (int32_t) ones > c->values.left);
+	if (codes && start == 0)
+		c->vec.form = BF_VEC_DICT;
+	else if (!codes && c->vec.form == BF_VEC_DICT)
+		codes_to_views(c, start);
+	if (c->vec.form == BF_VEC_DICT)
+	{
+		to = c->codes + start;
+		size = sizeof *c->codes;
+		if (ones == (uint32_t) k)
+			return bfi_values_codes(c, k, to, err);
+		BF_TRY(bfi_values_codes(c, (int32_t) ones, (uint32_t *) (void *) c->dense, err));
+	}
+	else
+	{
+		to = (uint8_t *) c->flat + (size_t) start * size;
+		if (ones == (uint32_t) k)
+			return bfi_values_decode(c, k, to, err);
+		BF_TRY(bfi_values_decode(c, (int32_t) ones, c->dense, err));
+	}
+	bfi_spread(c->validity, start, k, c->dense, to, size);
+	return BF_OK;
+}
+
+static void
+all_null(BfiColumn *c, int32_t n)
+{
+	memset(c->validity, 0, BF_VALIDITY_WORDS * sizeof *c->validity);
+	c->vec.validity = c->validity;
+	c->vec.n = n;
+}
+
+BfStatus
+bfi_column_read(BfiColumn *c, int32_t n, BfError *err)
+{
+	int32_t done = 0;
+	int32_t page_first = 0; /* first row whose views point into the current page */
+	bool any_null = false;
+
+	BF_ASSERT(n > 0 && n <= BF_BATCH_ROWS);
+	if (c->leaf->storage == BF_STORE_NONE)
+	{
+		all_null(c, n);
+		return BF_OK;
+	}
+	BF_TRY(keep_previous(c, err));
+	bf_arena_reset(c->batch_arena);
+	c->vec.form = BF_VEC_FLAT;
+	c->vec.data.raw = c->flat;
+	c->vec.validity = NULL;
+	c->vec.n = n;
+	while (done < n)
+	{
+		int32_t k;
+
+		if (c->page_left == 0)
+		{
+			if (done > page_first && views_into_page(c))
+				BF_TRY(keep_views(c, page_first, done, err));
+			BF_TRY(bfi_page_next(c, err));
+			page_first = done;
+		}
+		k = c->page_left < n - done ? c->page_left : n - done;
+		BF_TRY(read_stretch(c, done, k, &any_null, err));
+		c->page_left -= k;
+		done += k;
+	}
+	if (!any_null)
+		c->vec.validity = NULL;
+	if (c->vec.form == BF_VEC_DICT)
+	{
+		c->vec.codes = c->codes;
+		c->vec.dict = &c->dict;
+		c->vec.dict_epoch = c->dict.dict_epoch;
+	}
+	return BF_OK;
+}

@@ -1,0 +1,194 @@
+/*
+ * DELTA_BINARY_PACKED: see decode.h for the format.
+ *
+ * All arithmetic is modulo 2^64; a 32-bit column keeps the low half, which is the same as wrapping
+ * at 32 bits. Miniblocks are decoded in place with one load per value; the running sum is the only
+ * dependency between values.
+ */
+#include "parquet/decode.h"
+
+#define BLOCK_VALUES_MAX (1 << 20)
+
+static BfStatus
+get_uvarint(BfiDelta *d, uint64_t *v, BfError *err)
+{
+	uint64_t out = 0;
+
+	for (uint32_t shift = 0;; shift += 7)
+	{
+		uint8_t b;
+
+		BF_DATA(err, d->pos < d->end, d->at, "the delta header is cut short");
+		b = *d->pos++;
+		BF_DATA(err, shift < 63 || (shift == 63 && b <= 1), d->at,
+				"a number in the delta header is longer than 64 bits");
+		out |= (uint64_t) (b & 0x7f) << shift;
+		if ((b & 0x80) == 0)
+			break;
+	}
+	*v = out;
+	return BF_OK;
+}
+
+BfStatus
+bfi_delta_init(BfiDelta *d, const void *data, size_t len, uint32_t bits, int64_t at, BfError *err)
+{
+	uint64_t block_values;
+	uint64_t n_mini;
+	uint64_t first;
+
+	BF_ASSERT(bits == 32 || bits == 64);
+	memset(d, 0, sizeof *d);
+	d->pos = data;
+	d->end = d->pos + len;
+	d->width_max = bits;
+	d->at = at;
+	BF_TRY(get_uvarint(d, &block_values, err));
+	BF_TRY(get_uvarint(d, &n_mini, err));
+	BF_TRY(get_uvarint(d, &d->count, err));
+	BF_TRY(get_uvarint(d, &first, err));
+	BF_DATA(err,
+			block_values > 0 && block_values <= BLOCK_VALUES_MAX && block_values % 128 == 0 &&
+				n_mini > 0 && n_mini <= block_values && block_values % n_mini == 0 &&
+				block_values / n_mini % 32 == 0,
+			at, "delta blocks of %llu values in %llu miniblocks", (unsigned long long) block_values,
+			(unsigned long long) n_mini);
+	BF_DATA(err, d->count <= INT32_MAX, at, "a delta stream of %llu values",
+			(unsigned long long) d->count);
+	d->block_values = (uint32_t) block_values;
+	d->n_mini = (uint32_t) n_mini;
+	d->mini_values = (uint32_t) (block_values / n_mini);
+	d->mini = d->n_mini;
+	d->last = (uint64_t) bf_unzigzag(first);
+	d->left = d->count;
+	return BF_OK;
+}
+
+/* `left` values are wanted from the next block on: reads its min delta and widths. */
+static BfStatus
+next_block(BfiDelta *d, uint64_t left, BfError *err)
+{
+	uint64_t min_delta;
+	uint32_t needed;
+	size_t n = d->n_mini;
+
+	BF_TRY(get_uvarint(d, &min_delta, err));
+	d->min_delta = (uint64_t) bf_unzigzag(min_delta);
+	needed = left >= d->block_values ? d->n_mini
+									 : (uint32_t) ((left + d->mini_values - 1) / d->mini_values);
+	if (n > (size_t) (d->end - d->pos))
+		n = (size_t) (d->end - d->pos);
+	BF_DATA(err, n >= needed, d->at, "the bit widths of a delta block are cut short");
+	for (uint32_t i = 0; i < needed; i++)
+		BF_DATA(err, d->pos[i] <= d->width_max, d->at, "a delta miniblock of %u-bit numbers",
+				d->pos[i]);
+	d->widths = d->pos;
+	d->pos += n;
+	d->mini = 0;
+	return BF_OK;
+}
+
+static BfStatus
+next_mini(BfiDelta *d, uint64_t left, BfError *err)
+{
+	size_t bytes;
+
+	if (d->mini == d->n_mini)
+		BF_TRY(next_block(d, left, err));
+	d->width = d->widths[d->mini++];
+	bytes = (size_t) d->mini_values / 8 * d->width;
+	BF_DATA(err, bytes <= (size_t) (d->end - d->pos), d->at, "a delta miniblock is cut short");
+	d->packed = d->pos;
+	d->pos += bytes;
+	d->bit = 0;
+	d->mini_left = d->mini_values;
+	return BF_OK;
+}
+
+BfStatus
+bfi_delta_end(BfiDelta d, const uint8_t **end, BfError *err)
+{
+	uint64_t left = d.count > 0 ? d.count - 1 : 0;
+
+	BF_ASSERT(d.left == d.count);
+	while (left > 0)
+	{
+		BF_TRY(next_mini(&d, left, err));
+		left -= left < d.mini_values ? left : d.mini_values;
+	}
+	*end = d.pos;
+	return BF_OK;
+}
+
+/* The body of both widths: `v` runs through the values, `put` stores one. */
+#define DECODE_RUN(out, type)                                                        \
+	do                                                                               \
+	{                                                                                \
+		const uint8_t *in = d->packed;                                               \
+		uint64_t bit = d->bit;                                                       \
+		uint64_t v = d->last;                                                        \
+		uint64_t min_delta = d->min_delta;                                           \
+		uint32_t width = d->width;                                                   \
+                                                                                     \
+		if (width == 0)                                                              \
+			for (uint32_t i = 0; i < k; i++)                                         \
+				(out)[i] = (type) (v += min_delta);                                  \
+		else if (width <= 57)                                                        \
+		{                                                                            \
+			uint64_t mask = ((uint64_t) 1 << width) - 1;                             \
+                                                                                     \
+			for (uint32_t i = 0; i < k; i++, bit += width)                           \
+			{                                                                        \
+				v += min_delta + (bf_load64le(in + (bit >> 3)) >> (bit & 7) & mask); \
+				(out)[i] = (type) v;                                                 \
+			}                                                                        \
+		}                                                                            \
+		else                                                                         \
+			for (uint32_t i = 0; i < k; i++, bit += width)                           \
+			{                                                                        \
+				v += min_delta + bfi_load_bits(in, bit, width);                      \
+				(out)[i] = (type) v;                                                 \
+			}                                                                        \
+		d->last = v;                                                                 \
+		d->bit = d->bit + (uint64_t) k * width;                                      \
+	} while (0)
+
+#define DECODE(out, type)                                                                      \
+	do                                                                                         \
+	{                                                                                          \
+		BF_DATA(err, n <= d->left, d->at, "the delta stream has %llu values, more are needed", \
+				(unsigned long long) d->count);                                                \
+		if (n > 0 && !d->first_done)                                                           \
+		{                                                                                      \
+			d->first_done = true;                                                              \
+			*(out)++ = (type) d->last;                                                         \
+			d->left--;                                                                         \
+			n--;                                                                               \
+		}                                                                                      \
+		while (n > 0)                                                                          \
+		{                                                                                      \
+			uint32_t k;                                                                        \
+                                                                                               \
+			if (d->mini_left == 0)                                                             \
+				BF_TRY(next_mini(d, d->left, err));                                            \
+			k = d->mini_left < n ? d->mini_left : n;                                           \
+			DECODE_RUN(out, type);                                                             \
+			d->mini_left -= k;                                                                 \
+			d->left -= k;                                                                      \
+			(out) += k;                                                                        \
+			n -= k;                                                                            \
+		}                                                                                      \
+		return BF_OK;                                                                          \
+	} while (0)
+
+BfStatus
+bfi_delta_i64(BfiDelta *d, int64_t *out, uint32_t n, BfError *err)
+{
+	DECODE(out, int64_t);
+}
+
+BfStatus
+bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *err)
+{
+	DECODE(out, int32_t);
+}

@@ -1,0 +1,274 @@
+/*
+ * parquet/internal.h: what the files of this folder share. README.md draws the picture.
+ *
+ * Words: a *node* is an element of the file's schema tree, a *leaf* is a node with values, a
+ * *chunk* is a leaf in one row group. Levels: a leaf's value is present where its definition
+ * level is max_def; top-level flat columns have max_def 0 or 1 and max_rep 0.
+ */
+#ifndef BF_PARQUET_INTERNAL_H
+#define BF_PARQUET_INTERNAL_H
+
+#include "parquet/decode.h"
+#include "parquet/format.h"
+#include "parquet/parquet.h"
+
+#define BFI_SCHEMA_NODES_MAX (1 << 18)
+#define BFI_SCHEMA_DEPTH_MAX 400
+
+/* ---- schema ---- */
+
+/* How a decoded physical value becomes the storage of the leaf's type. */
+typedef enum BfiConvert
+{
+	BFI_CONVERT_NONE,		  /* physical and storage are the same */
+	BFI_CONVERT_RANGE_I32,	  /* INT_8 and the like: check lo..hi */
+	BFI_CONVERT_U32_I64,	  /* UINT_32 */
+	BFI_CONVERT_I32_I64,	  /* decimal */
+	BFI_CONVERT_I32_I64_1000, /* TIME_MILLIS */
+	BFI_CONVERT_I64_1000,	  /* TIMESTAMP_MILLIS: may overflow */
+	BFI_CONVERT_I32_I128,	  /* decimal */
+	BFI_CONVERT_I64_I128,	  /* decimal */
+	BFI_CONVERT_BYTES_I64,	  /* decimal in bytes */
+	BFI_CONVERT_BYTES_I128,	  /* decimal in bytes */
+	BFI_CONVERT_F16_F32
+} BfiConvert;
+
+typedef struct BfiLeaf
+{
+	int32_t node;
+	BfiPhysical physical;
+	uint32_t width; /* bytes of a physical value; 0: BYTE_ARRAY and BOOLEAN */
+	int16_t max_def;
+	int16_t max_rep;
+	BfType type;
+	BfStorage storage;
+	BfiConvert convert;
+	int32_t lo; /* RANGE_I32 */
+	int32_t hi;
+	bool is_unsigned;	 /* order of the values, for statistics */
+	const char *problem; /* literal: why the column can't be scanned; NULL = it can */
+} BfiLeaf;
+
+typedef struct BfiNode
+{
+	const char *name; /* in the file's arena */
+	int32_t parent;	  /* -1: root */
+	int32_t end;	  /* children are in (index, end): the first is index + 1, the next its end */
+	int32_t n_children;
+	int32_t leaf; /* -1: a group */
+	int32_t field_id;
+	uint8_t repetition; /* BfiRepetition */
+	uint8_t logical;	/* BfiLogical */
+	uint8_t converted;	/* BfiConverted */
+	int16_t def;		/* level at which the node is present */
+	int16_t rep;
+} BfiNode;
+
+/* ---- file ---- */
+
+typedef enum BfiApp
+{
+	BFI_APP_OTHER, /* also: no created_by */
+	BFI_APP_PARQUET_MR,
+	BFI_APP_PARQUET_CPP,	   /* before it became Arrow's */
+	BFI_APP_PARQUET_CPP_ARROW, /* "parquet-cpp-arrow" */
+	BFI_APP_IMPALA
+} BfiApp;
+
+typedef struct BfiWriter
+{
+	BfiApp app;
+	int32_t major; /* -1: the version can't be parsed */
+	int32_t minor;
+	int32_t patch;
+	int32_t cdh_major; /* "…-cdh5.5.0"; 0 = none */
+	int32_t cdh_minor;
+} BfiWriter;
+
+typedef struct BfiRowGroup
+{
+	int64_t n_rows;
+	int64_t first_row;
+} BfiRowGroup;
+
+typedef struct BfiKeyValueText
+{
+	const char *key;
+	const char *value; /* NULL = none */
+} BfiKeyValueText;
+
+typedef enum BfiOrder
+{
+	BFI_ORDER_UNDEFINED, /* the file has no column_orders */
+	BFI_ORDER_TYPE,
+	BFI_ORDER_OTHER /* known or unknown, but not by type */
+} BfiOrder;
+
+struct BfParquetFile
+{
+	BfArena *arena;	  /* borrowed */
+	BfSource *source; /* borrowed */
+	BfParquetLimits limits;
+	BfView footer;		/* in arena; chunks are decoded from it when needed */
+	int64_t footer_pos; /* of its first byte in the file; no page may reach beyond */
+	int64_t n_rows;		/* sum over the row groups */
+	int64_t n_rows_footer;
+	int32_t n_row_groups;
+	BfiRowGroup *row_groups;
+	uint32_t *chunk_at; /* row group * n_leaves + leaf: where its ColumnChunk is in the footer */
+	int32_t n_nodes;
+	BfiNode *nodes; /* depth first; node 0 is the root */
+	int32_t n_leaves;
+	BfiLeaf *leaves;
+	int32_t *field_node; /* schema field -> node */
+	BfSchema schema;
+	bool has_field_ids;
+	const char *created_by;
+	BfiWriter writer;
+	int32_t n_key_values;
+	BfiKeyValueText *key_values;
+	uint8_t *orders; /* per leaf: BfiOrder; NULL = the file has none */
+};
+
+/* Fills nodes, leaves and schema from the list of SchemaElements. */
+extern BfStatus
+bfi_schema_build(BfParquetFile *f, BfiThriftList elements, BfError *err) BF_MUST_CHECK;
+/* type, storage, convert, order and problem of a leaf, from its SchemaElement. */
+extern BfStatus
+bfi_leaf_type(const BfiSchemaElement *e, BfiLeaf *leaf, int64_t at, BfError *err) BF_MUST_CHECK;
+/* The dotted path of a node, cut to fit. */
+extern void bfi_node_path(const BfParquetFile *f, int32_t node, char *buf, size_t size);
+extern void bfi_writer_parse(const char *created_by, BfiWriter *out);
+/* writer is `app` with a parsable version below major.minor.patch */
+extern bool bfi_writer_before(const BfiWriter *w, BfiApp app, int major, int minor, int patch);
+/* Decodes the chunk's metadata and checks what every use relies on: it is in this file, in the
+ * clear, of the leaf's type, and its counts are not negative. */
+extern BfStatus bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf,
+							   BfiColumnChunk *out, BfError *err) BF_MUST_CHECK;
+
+/* ---- pages ---- */
+
+/* A chunk's bytes through a window that moves forward: filled by reads of at least
+ * BFI_WINDOW_BYTES where the chunk has them. BFI_SLACK bytes behind the window are readable. */
+#define BFI_WINDOW_BYTES ((size_t) 1 << 19)
+
+typedef struct BfiWindow
+{
+	BfSource *source; /* borrowed */
+	BfBuffer *buffer; /* owned by the scan's arena */
+	int64_t pos;	  /* file position of buffer->data[0] */
+	size_t len;
+	int64_t end;	 /* where the chunk ends */
+	int64_t end_max; /* how far a page may reach nevertheless (PARQUET-816) */
+} BfiWindow;
+
+typedef struct BfiPage
+{
+	int64_t at; /* file position of its header; the offset in messages */
+	int32_t n_levels;
+	int32_t n_values; /* levels that are max_def */
+	int32_t encoding;
+	BfiRle def;	 /* when the leaf has definition levels and n_values < n_levels */
+	BfiRle rep;	 /* when the leaf has repetition levels */
+	BfView body; /* the values section; BFI_SLACK bytes behind it are readable */
+} BfiPage;
+
+/* ---- columns ---- */
+
+/* Decoder of the values of the current page. */
+typedef struct BfiValues
+{
+	BfiEncoding encoding;
+	int64_t at;
+	int32_t left;		/* values not yet decoded */
+	const uint8_t *pos; /* PLAIN; bytes of the DELTA text encodings */
+	const uint8_t *end;
+	uint32_t bit; /* PLAIN booleans: bits taken from *pos */
+	int32_t n;	  /* BYTE_STREAM_SPLIT: values of the page, done = n - left */
+	BfiRle rle;	  /* dictionary codes, RLE booleans */
+	BfiDelta delta;
+	BfiDelta suffix; /* DELTA_BYTE_ARRAY: delta has the prefix lengths */
+} BfiValues;
+
+typedef struct BfiColumn
+{
+	const BfParquetFile *file;
+	int32_t leaf_index;
+	const BfiLeaf *leaf;
+	BfCodecContext *codecs; /* shared by the scan's columns */
+	BfParquetCounters *counters;
+
+	/* The chunk. */
+	BfiWindow window;
+	int64_t next_page;	 /* file position */
+	int64_t levels_left; /* of the chunk, not yet in a page that was loaded */
+	BfCodec codec;
+	uint32_t codec_ratio;
+	bool v2_always_compressed; /* ARROW-10353 */
+	bool carry_previous;	   /* PARQUET-246 */
+
+	/* The current page: body decompressed into page_buffer, or in the window. */
+	BfiPage page;
+	int32_t page_left; /* levels not yet delivered */
+	BfBuffer *page_buffer;
+	BfBuffer *level_buffer; /* BIT_PACKED levels, turned */
+	BfiValues values;
+
+	/* The dictionary of the chunk. */
+	bool has_dict;
+	int32_t dict_n;
+	BfBuffer *dict_bytes;  /* the page, which views point into */
+	BfBuffer *dict_values; /* in storage form */
+	BfVector dict;		   /* VIEW leaves: what vectors in DICT form refer to */
+	uint64_t *epoch;	   /* of the scan: last given out */
+
+	/* Output and scratch, BF_BATCH_ROWS values each. */
+	BfVector vec;
+	uint64_t *validity;	  /* vec.validity when the batch has NULLs */
+	void *flat;			  /* vec.data.raw when flat */
+	uint32_t *codes;	  /* codes of a batch */
+	uint8_t *native;	  /* physical values before conversion: 16 bytes each */
+	uint8_t *dense;		  /* storage values before NULLs are put between: 16 bytes each */
+	BfArena *batch_arena; /* bytes that views of this batch need; reset per batch */
+	BfView previous; /* DELTA_BYTE_ARRAY: the last value, kept in previous_buffer between batches */
+	BfBuffer *previous_buffer;
+} BfiColumn;
+
+/* Allocates everything once. */
+extern BfStatus
+bfi_column_init(BfArena *a, BfiColumn *c, BfParquetFile *f, int32_t leaf, BfCodecContext *codecs,
+				BfParquetCounters *counters, uint64_t *epoch, BfError *err) BF_MUST_CHECK;
+/* At the start of the row group. */
+extern BfStatus bfi_column_open(BfiColumn *c, int32_t rg, BfError *err) BF_MUST_CHECK;
+/* How many rows at most the next batch should have, so that views need not be copied. */
+extern int32_t bfi_column_room(const BfiColumn *c);
+/* The next n rows into c->vec. */
+extern BfStatus bfi_column_read(BfiColumn *c, int32_t n, BfError *err) BF_MUST_CHECK;
+
+/* Loads the next data page that has levels, the dictionary before it if there is one. */
+extern BfStatus bfi_page_next(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* Makes the dictionary of its page's bytes (in c->dict_bytes, len without slack). */
+extern BfStatus
+bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_CHECK;
+
+/* Starts on the values of c->page. */
+extern BfStatus bfi_values_init(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* n values without NULLs, in storage form. n <= BF_BATCH_ROWS, n <= left. */
+extern BfStatus bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err) BF_MUST_CHECK;
+/* n codes of a dictionary-encoded page, all < dict_n. */
+extern BfStatus
+bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err) BF_MUST_CHECK;
+static inline bool
+bfi_values_are_codes(const BfiColumn *c)
+{
+	return c->values.encoding == BFI_RLE_DICTIONARY;
+}
+/* Physical values as decoded (I32, I64, float, double, U8, views) to storage. */
+extern BfStatus bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t at,
+							BfError *err) BF_MUST_CHECK;
+/* Puts dense values where the validity bits [start, start + n) are set, zeroes elsewhere. One value
+ * behind the dense ones is readable. */
+extern void bfi_spread(const uint64_t *validity, int32_t start, int32_t n, const void *dense,
+					   void *out, size_t size);
+
+#endif

@@ -1,0 +1,359 @@
+/*
+ * From a chunk's bytes to a page that is ready to decode.
+ *
+ *     chunk = [dictionary page] { data page }        headers in between, no lengths up front
+ *     page  = PageHeader (Thrift), compressed_page_size bytes
+ *     V1    = compress(repetition levels, definition levels, values)
+ *     V2    = repetition levels, definition levels, compress(values)
+ *
+ * What a page says of itself is checked here, once: sizes, checksum, levels (counted, not kept),
+ * so that the decoders of values know how many there must be.
+ */
+#include "parquet/internal.h"
+
+/* PARQUET-816: parquet-mr up to 1.2.8 left the dictionary page's header out of the chunk's size. */
+#define CHUNK_END_SLACK 100
+#define HEADER_BYTES_MAX ((size_t) 16 << 20)
+
+static size_t
+window_left(const BfiWindow *w, int64_t pos)
+{
+	BF_ASSERT(pos >= w->pos && pos <= w->pos + (int64_t) w->len);
+	return (size_t) (w->pos + (int64_t) w->len - pos);
+}
+
+/* At least `want` bytes from pos on, or what the chunk has; *got says how many there are. Bytes
+ * that are in the window already are moved, not read again. */
+static BfStatus
+window_fill(BfiWindow *w, int64_t pos, size_t want, const uint8_t **p, size_t *got, BfError *err)
+{
+	size_t keep = 0;
+	int64_t end;
+	size_t len;
+
+	if (pos >= w->pos && pos <= w->pos + (int64_t) w->len)
+	{
+		keep = window_left(w, pos);
+		if (keep >= want)
+		{
+			*p = w->buffer->data + (pos - w->pos);
+			*got = keep;
+			return BF_OK;
+		}
+	}
+	end = pos + (int64_t) want;
+	if (end < pos + (int64_t) BFI_WINDOW_BYTES)
+		end = pos + (int64_t) BFI_WINDOW_BYTES;
+	/* The bytes behind the chunk's end are for those who ask for them. */
+	if (end > w->end)
+		end = pos + (int64_t) want > w->end ? pos + (int64_t) want : w->end;
+	if (end > w->end_max)
+		end = w->end_max;
+	len = end > pos ? (size_t) (end - pos) : 0;
+	if (len < keep)
+		len = keep;
+	if (keep > 0)
+		memmove(w->buffer->data, w->buffer->data + (pos - w->pos), keep);
+	w->pos = pos;
+	w->len = 0; /* nothing, should the read fail */
+	w->buffer->len = keep;
+	BF_TRY(bf_buffer_reserve(w->buffer, len - keep + BFI_SLACK, err));
+	if (len > keep)
+		BF_TRY(bf_source_read(w->source, pos + (int64_t) keep, w->buffer->data + keep, len - keep,
+							  err));
+	memset(w->buffer->data + len, 0, BFI_SLACK);
+	w->len = len;
+	*p = w->buffer->data;
+	*got = len;
+	return BF_OK;
+}
+
+/* Headers have no length: decode from what is there, ask for more while that fails. */
+static BfStatus
+read_header(BfiColumn *c, BfiPageHeader *h, size_t *header_bytes, BfError *err)
+{
+	size_t want = 64;
+
+	for (;;)
+	{
+		const uint8_t *p;
+		size_t got;
+		BfCursor cur;
+		BfStatus status;
+
+		BF_TRY(window_fill(&c->window, c->next_page, want, &p, &got, err));
+		BF_DATA(err, got > 0, c->next_page,
+				"the column chunk ends %lld values before it is complete",
+				(long long) c->levels_left);
+		cur = bf_cursor(p, got < HEADER_BYTES_MAX ? got : HEADER_BYTES_MAX, c->next_page);
+		status = bfi_thrift_struct(&cur, &bfi_page_header_table, h, sizeof *h, err);
+		if (status == BF_OK)
+		{
+			*header_bytes = (size_t) (cur.pos - cur.start);
+			return BF_OK;
+		}
+		if (got < want || got >= HEADER_BYTES_MAX)
+			return status;
+		want = got * 8 < HEADER_BYTES_MAX ? got * 8 : HEADER_BYTES_MAX;
+	}
+}
+
+static BfStatus
+check_crc(const BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+{
+	uint32_t crc;
+
+	if (!c->file->limits.verify_crc || (h->seen & BFI_PH_CRC) == 0)
+		return BF_OK;
+	crc = bf_crc32(p, (size_t) h->compressed_bytes);
+	BF_DATA(err, crc == (uint32_t) h->crc, c->page.at,
+			"the page's checksum is %08x, its header says %08x", crc, (uint32_t) h->crc);
+	return BF_OK;
+}
+
+/* Expands src into out behind `at` bytes that are there already; slack is added. */
+static BfStatus
+expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer *out, size_t keep,
+	   size_t len, BfError *err)
+{
+	BfStatus status;
+
+	if (keep + len > c->file->limits.page_bytes_max)
+		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %zu bytes, more than the limit of %zu",
+				   keep + len, c->file->limits.page_bytes_max);
+	BF_DATA(err, len / c->codec_ratio <= src_len, c->page.at,
+			"%zu bytes can't expand to the %zu that the page claims", src_len, len);
+	out->len = keep;
+	BF_TRY(bf_buffer_reserve(out, len + BFI_SLACK, err));
+	if (len > 0)
+	{
+		BF_DATA(err, src_len > 0, c->page.at, "a page of no bytes that claims %zu", len);
+		status = bf_decompress_exact(c->codecs, codec, src, src_len, out->data + keep, len, err);
+		if (status != BF_OK)
+		{
+			if (err->offset < 0)
+				err->offset = c->page.at;
+			return status;
+		}
+	}
+	out->len = keep + len;
+	memset(out->data + out->len, 0, BFI_SLACK);
+	if (c->counters != NULL)
+		c->counters->pages_decompressed++;
+	return BF_OK;
+}
+
+static BfStatus
+load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+{
+	size_t len = (size_t) h->uncompressed_bytes;
+
+	BF_DATA(err, (h->seen & BFI_PH_DICTIONARY) != 0, c->page.at,
+			"a dictionary page without its header");
+	BF_DATA(err, !c->has_dict, c->page.at, "a second dictionary page in a column chunk");
+	BF_DATA(err, h->dictionary.n_values >= 0, c->page.at, "a dictionary of %d values",
+			h->dictionary.n_values);
+	if (h->dictionary.encoding != BFI_PLAIN && h->dictionary.encoding != BFI_PLAIN_DICTIONARY)
+		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, c->page.at, "a dictionary encoded as %s",
+				   bfi_encoding_name(h->dictionary.encoding));
+	if (c->codec == BF_CODEC_NONE)
+	{
+		/* The dictionary outlives the window. */
+		BF_DATA(err, h->compressed_bytes == h->uncompressed_bytes, c->page.at,
+				"an uncompressed page of %d bytes that claims %d", h->compressed_bytes,
+				h->uncompressed_bytes);
+		c->dict_bytes->len = 0;
+		BF_TRY(bf_buffer_reserve(c->dict_bytes, len + BFI_SLACK, err));
+		memcpy(c->dict_bytes->data, p, len);
+		memset(c->dict_bytes->data + len, 0, BFI_SLACK);
+		c->dict_bytes->len = len;
+	}
+	else
+		BF_TRY(expand(c, c->codec, p, (size_t) h->compressed_bytes, c->dict_bytes, 0, len, err));
+	return bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err);
+}
+
+/* A level section's decoder. Sections that can't be told from the header's numbers (V1) say their
+ * length; *c moves behind it. */
+static BfStatus
+level_section(BfiColumn *c, BfCursor *cur, int32_t encoding, int16_t max, BfiRle *out, BfError *err)
+{
+	uint32_t width = max > 0 ? (uint32_t) (32 - __builtin_clz((uint32_t) max)) : 0;
+	const uint8_t *p;
+	uint32_t len;
+	uint8_t *turned;
+
+	if (encoding == BFI_RLE)
+	{
+		BF_TRY(bf_cursor_u32le(cur, &len, err));
+		BF_DATA(err, len <= bf_cursor_left(cur), c->page.at,
+				"the levels have %u bytes, the page only %zu", len, bf_cursor_left(cur));
+		BF_TRY(bf_cursor_take(cur, len, &p, err));
+		bfi_rle_init(out, p, len, width, c->page.at);
+		return BF_OK;
+	}
+	if (encoding != BFI_BIT_PACKED)
+		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, c->page.at, "levels encoded as %s",
+				   bfi_encoding_name(encoding));
+	len = (uint32_t) (((uint64_t) c->page.n_levels * width + 7) / 8);
+	BF_DATA(err, len <= bf_cursor_left(cur), c->page.at,
+			"the levels have %u bytes, the page only %zu", len, bf_cursor_left(cur));
+	BF_TRY(bf_cursor_take(cur, len, &p, err));
+	/* Both sections fit at once: a second reserve must not move the first. */
+	if (c->level_buffer->len == 0)
+		BF_TRY(bf_buffer_reserve(c->level_buffer,
+								 (size_t) len + bf_cursor_left(cur) + 2 * BFI_SLACK, err));
+	turned = c->level_buffer->data + c->level_buffer->len;
+	c->level_buffer->len += (size_t) len + BFI_SLACK;
+	bfi_turn_bit_packed(p, turned, (uint32_t) c->page.n_levels, width);
+	bfi_rle_init_packed(out, turned, (uint32_t) c->page.n_levels, width, c->page.at);
+	return BF_OK;
+}
+
+/* Fills page.n_values by counting the definition levels. */
+static BfStatus
+count_values(BfiColumn *c, BfError *err)
+{
+	uint32_t n = (uint32_t) c->page.n_levels;
+
+	if (c->leaf->max_def > 0)
+		BF_TRY(bfi_rle_count(c->page.def, n, (uint32_t) c->leaf->max_def, &n, err));
+	c->page.n_values = (int32_t) n;
+	return BF_OK;
+}
+
+static BfStatus
+load_v1(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+{
+	size_t len = (size_t) h->uncompressed_bytes;
+	BfCursor cur;
+
+	BF_DATA(err, (h->seen & BFI_PH_DATA) != 0, c->page.at, "a data page without its header");
+	if (c->codec == BF_CODEC_NONE)
+		BF_DATA(err, h->compressed_bytes == h->uncompressed_bytes, c->page.at,
+				"an uncompressed page of %d bytes that claims %d", h->compressed_bytes,
+				h->uncompressed_bytes);
+	else
+	{
+		BF_TRY(expand(c, c->codec, p, (size_t) h->compressed_bytes, c->page_buffer, 0, len, err));
+		p = c->page_buffer->data;
+	}
+	c->page.n_levels = h->data.n_values;
+	c->page.encoding = h->data.encoding;
+	cur = bf_cursor(p, len, c->page.at);
+	c->level_buffer->len = 0;
+	if (c->leaf->max_rep > 0)
+		BF_TRY(level_section(c, &cur, h->data.rep_encoding, c->leaf->max_rep, &c->page.rep, err));
+	if (c->leaf->max_def > 0)
+		BF_TRY(level_section(c, &cur, h->data.def_encoding, c->leaf->max_def, &c->page.def, err));
+	c->page.body = (BfView){cur.pos, (uint32_t) bf_cursor_left(&cur)};
+	return count_values(c, err);
+}
+
+static BfStatus
+load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+{
+	const BfiDataPageHeaderV2 *v2 = &h->v2;
+	bool compressed = (v2->seen & BFI_V2_IS_COMPRESSED) == 0 || v2->is_compressed;
+	int64_t levels;
+	int64_t body;
+	int64_t expanded;
+
+	BF_DATA(err, (h->seen & BFI_PH_V2) != 0, c->page.at, "a data page without its header");
+	levels = (int64_t) v2->def_bytes + v2->rep_bytes;
+	body = h->compressed_bytes - levels;
+	expanded = h->uncompressed_bytes - levels;
+	BF_DATA(err, v2->def_bytes >= 0 && v2->rep_bytes >= 0 && body >= 0 && expanded >= 0, c->page.at,
+			"levels of %d and %d bytes in a page of %d", v2->rep_bytes, v2->def_bytes,
+			h->compressed_bytes);
+	c->page.n_levels = v2->n_values;
+	c->page.encoding = v2->encoding;
+	if (c->leaf->max_rep > 0)
+		bfi_rle_init(&c->page.rep, p, (size_t) v2->rep_bytes,
+					 32 - (uint32_t) __builtin_clz((uint32_t) c->leaf->max_rep), c->page.at);
+	if (c->leaf->max_def > 0)
+		bfi_rle_init(&c->page.def, p + v2->rep_bytes, (size_t) v2->def_bytes,
+					 32 - (uint32_t) __builtin_clz((uint32_t) c->leaf->max_def), c->page.at);
+	BF_TRY(count_values(c, err));
+	BF_DATA(err, v2->n_nulls == v2->n_values - c->page.n_values, c->page.at,
+			"the page has %d NULLs, its header says %d", v2->n_values - c->page.n_values,
+			v2->n_nulls);
+	p += levels;
+	c->page.body = (BfView){p, (uint32_t) body};
+	if (c->codec != BF_CODEC_NONE && (compressed || c->v2_always_compressed))
+	{
+		BF_TRY(expand(c, c->codec, p, (size_t) body, c->page_buffer, 0, (size_t) expanded, err));
+		c->page.body = (BfView){c->page_buffer->data, (uint32_t) expanded};
+	}
+	else
+		BF_DATA(err, body == expanded, c->page.at,
+				"an uncompressed page of %lld bytes that claims %lld", (long long) body,
+				(long long) expanded);
+	return BF_OK;
+}
+
+static BfStatus
+load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+{
+	int32_t n = h->type == BFI_PAGE_DATA ? h->data.n_values : h->v2.n_values;
+
+	BF_DATA(err, n >= 0, c->page.at, "a page of %d values", n);
+	BF_DATA(err, n <= c->levels_left, c->page.at,
+			"a page of %d values, but only %lld are left of the column chunk", n,
+			(long long) c->levels_left);
+	if (h->type == BFI_PAGE_DATA)
+		BF_TRY(load_v1(c, h, p, err));
+	else
+		BF_TRY(load_v2(c, h, p, err));
+	c->levels_left -= n;
+	c->page_left = n;
+	if (c->counters != NULL)
+		c->counters->pages_read++;
+	return bfi_values_init(c, err);
+}
+
+BfStatus
+bfi_page_next(BfiColumn *c, BfError *err)
+{
+	BF_ASSERT(c->page_left == 0);
+	while (c->page_left == 0)
+	{
+		BfiPageHeader h;
+		const uint8_t *p;
+		size_t header_bytes = 0;
+		size_t got;
+		size_t total;
+
+		BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
+		c->page.at = c->next_page;
+		BF_TRY(read_header(c, &h, &header_bytes, err));
+		BF_DATA(err, h.compressed_bytes >= 0 && h.uncompressed_bytes >= 0, c->page.at,
+				"a page of %d bytes, %d uncompressed", h.compressed_bytes, h.uncompressed_bytes);
+		total = header_bytes + (size_t) h.compressed_bytes;
+		BF_DATA(err, (int64_t) total <= c->window.end_max - c->next_page, c->page.at,
+				"a page of %d bytes reaches behind the end of its column chunk",
+				h.compressed_bytes);
+		if ((size_t) h.compressed_bytes > c->file->limits.page_bytes_max)
+			BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at,
+					   "a page of %d bytes, more than the limit of %zu", h.compressed_bytes,
+					   c->file->limits.page_bytes_max);
+		BF_TRY(window_fill(&c->window, c->next_page, total, &p, &got, err));
+		BF_NEVER(err, got < total);
+		p += header_bytes;
+		c->next_page += (int64_t) total;
+		switch (h.type)
+		{
+			case BFI_PAGE_DICTIONARY:
+				BF_TRY(check_crc(c, &h, p, err));
+				BF_TRY(load_dictionary(c, &h, p, err));
+				break;
+			case BFI_PAGE_DATA:
+			case BFI_PAGE_DATA_V2:
+				BF_TRY(check_crc(c, &h, p, err));
+				BF_TRY(load_data_page(c, &h, p, err));
+				break;
+			default: break; /* index pages and what may come: skipped */
+		}
+	}
+	return BF_OK;
+}
