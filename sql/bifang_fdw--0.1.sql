@@ -88,8 +88,11 @@ CREATE TABLE bifang.garbage (
 COMMENT ON TABLE bifang.garbage IS
 	'files that no row names any more, to be removed once xid is older than every snapshot';
 
+CREATE SEQUENCE bifang.job_id_seq AS bigint;
+COMMENT ON SEQUENCE bifang.job_id_seq IS 'numbers of jobs';
+
 CREATE TABLE bifang.job (
-	job_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	job_id bigint PRIMARY KEY,
 	kind text NOT NULL,
 	table_uuid text NOT NULL,
 	table_namespace text NOT NULL,
@@ -110,7 +113,7 @@ SELECT pg_catalog.pg_extension_config_dump('bifang.ledger_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('bifang.ledger', '');
 SELECT pg_catalog.pg_extension_config_dump('bifang.append', '');
 SELECT pg_catalog.pg_extension_config_dump('bifang.job', '');
-SELECT pg_catalog.pg_extension_config_dump('bifang.job_job_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('bifang.job_id_seq', '');
 -- garbage is not dumped: its transaction ids mean nothing in another cluster.
 
 -- Views -----------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ SELECT t.catalog_name,
 	t.table_namespace AS namespace,
 	t.table_name,
 	f.relid AS foreign_table,
-	CASE WHEN pg_catalog.pg_has_role(session_user, 'pg_read_server_files', 'MEMBER')
+	CASE WHEN pg_catalog.pg_has_role(current_user, 'pg_read_server_files', 'MEMBER')
 		THEN t.metadata_location END AS metadata_location
 FROM bifang.iceberg_tables t
 LEFT JOIN (
@@ -238,7 +241,7 @@ COMMENT ON EVENT TRIGGER bifang_on_create_foreign_table IS
 GRANT USAGE ON SCHEMA bifang TO PUBLIC;
 REVOKE ALL ON bifang.iceberg_tables, bifang.iceberg_namespace_properties, bifang.ledger,
 	bifang.append, bifang.garbage, bifang.job FROM PUBLIC;
-REVOKE ALL ON SEQUENCE bifang.ledger_id_seq, bifang.job_job_id_seq FROM PUBLIC;
+REVOKE ALL ON SEQUENCE bifang.ledger_id_seq, bifang.job_id_seq FROM PUBLIC;
 GRANT SELECT ON bifang.tables, bifang.ledgers, bifang.jobs TO PUBLIC;
 REVOKE ALL ON FUNCTION bifang.remove_garbage() FROM PUBLIC;
 

@@ -35,17 +35,18 @@ typedef struct BifangLakeTable
  * then filled but for metadata_location, which is NULL). Results are palloc'd. */
 extern bool bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out);
 
-/* Is `metadata_path` a table of this catalog? Finds the row that points at it. */
-extern bool bifang_catalog_lookup_path(const char *metadata_path, Snapshot snap,
-									   BifangLakeTable *out);
-
 /* A new row; a unique violation says "already exists". */
 extern void bifang_catalog_insert_table(const BifangLakeTable *t);
 
 /* Moves the pointer from t->metadata_location to new_location. False when it stands elsewhere by
- * now; an error with SQLSTATE 40001 when that is so and the isolation level forbids to look again. */
+ * now; an error with SQLSTATE 40001 when that is so and the isolation level forbids to look again.
+ */
 extern bool bifang_catalog_move_pointer(const BifangLakeTable *t, const char *new_location);
-extern void bifang_catalog_delete_table(const BifangLakeTable *t);
+/* False when the pointer stands elsewhere by now. */
+extern bool bifang_catalog_delete_table(const BifangLakeTable *t);
+/* Raises when a name does not fit the catalog's columns. */
+extern void bifang_catalog_check_names(const BifangLakeTable *t);
+#define BIFANG_LOCATION_MAX 1000 /* bytes of iceberg_tables.metadata_location */
 
 #define BIFANG_LEDGER_OPEN 'o'
 #define BIFANG_LEDGER_CLOSED 'c'
@@ -57,12 +58,14 @@ typedef struct BifangLedger
 	int64 id;
 	char state;
 	int32 schema_id;
-	const char *live_dir;     /* the ledger's own directory */
+	const char *ns; /* name of the table when the ledger was made */
+	const char *table;
+	const char *live_dir;	  /* the ledger's own directory */
 	const char *offload_path; /* NULL unless offloaded */
-	const char *origin;       /* database that may write it: "<system identifier>/<database oid>" */
-	int64 end_entry;          /* visible end: entries 0 .. end_entry-1 count */
-	int64 end_segment;        /* base entry of the segment that holds the end */
-	int64 end_position;       /* byte position in that segment */
+	const char *origin;		  /* database that may write it: "<system identifier>/<database oid>" */
+	int64 end_entry;		  /* visible end: entries 0 .. end_entry-1 count */
+	int64 end_segment;		  /* base entry of the segment that holds the end */
+	int64 end_position;		  /* byte position in that segment */
 } BifangLedger;
 
 /* All ledgers of a table in ascending id, as List of BifangLedger *, palloc'd. Rows that a running
@@ -73,21 +76,26 @@ extern List *bifang_catalog_ledgers(const char *table_uuid, Snapshot snap);
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 
 extern int64 bifang_catalog_new_ledger_id(void);
-extern void bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l);
+extern void
+bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid);
 /* Changes state, offload path and times of the ledger row. 40001 when somebody was faster. */
 extern void bifang_catalog_update_ledger(const BifangLedger *l);
+extern void bifang_catalog_delete_ledger(int64 ledger_id);
 /* The newest end of the ledger under the snapshot, zeroes when there is none. */
 extern BfLedgerEnd bifang_catalog_end(int64 ledger_id, Snapshot snap);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid);
-/* Deletes the append rows of a ledger that a larger visible one has made superfluous. */
-extern int64 bifang_catalog_prune_appends(int64 ledger_id, Snapshot snap);
+/* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */
+extern int64 bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap);
 
 /* "<system identifier>/<database oid>" of this database. */
 extern const char *bifang_catalog_origin(void);
 
 /* Queues a path for removal once the current transaction is older than every snapshot. */
 extern void bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason);
+/* Visits the queue; a row for which `visit` returns true is deleted. Returns how many were. */
+typedef bool (*BifangGarbageVisit)(void *arg, const char *path, bool is_dir, FullTransactionId xid);
+extern int64 bifang_catalog_visit_garbage(BifangGarbageVisit visit, void *arg, Snapshot snap);
 
 typedef struct BifangJob
 {

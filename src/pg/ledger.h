@@ -22,36 +22,48 @@
 
 #include "postgres.h"
 
-#include "storage/lock.h"
-
 #include "exec/ledger_append.h"
-#include "iceberg/table.h"
 #include "pg/catalog.h"
 
 typedef struct BifangWriter BifangWriter;
 
-extern void bifang_ledger_init(void); /* called once from _PG_init: registers the callbacks */
+/* What a writer writes: identity and names of the table, and where its new ledgers are made. */
+typedef struct BifangTarget
+{
+	const char *table_uuid;
+	const char *ns;
+	const char *table;
+	const char *live_dir;
+	const BfSchema *schema; /* borrowed: the caller's statement */
+} BifangTarget;
 
-/* The transaction's writer for this table: the one it has, else on a free ledger, else on a new
- * one. `live_dir` is where new ledgers are made. */
-extern BifangWriter *bifang_writer_get(const char *table_uuid, const BfSchema *schema,
-									   const char *live_dir);
-/* Rows of one partition as one log batch. rows = NULL: the first n_rows. */
-extern void bifang_writer_append(BifangWriter *w, const BfBatch *batch, const int32_t *rows,
-								 int32_t n_rows, CommandId cid);
-/* Makes what was appended visible to later commands; nothing to do when nothing was. */
+/* Called once from _PG_init, before the prefix "bifang" is reserved: settings and callbacks. */
+extern void bifang_ledger_init(void);
+
+/* The transaction's writer for this table and schema: the one it has, else on a free ledger, else
+ * on a new one, which commands after `cid` see. */
+extern BifangWriter *bifang_writer_get(const BifangTarget *target, CommandId cid);
+/* Rows of one partition as one log batch. rows = NULL: the first n_rows. cid and subid are those of
+ * the statement that the rows belong to; a statement of an outer subtransaction may be written out
+ * while an inner one runs, which must not cut it when it aborts. */
+extern void
+bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *batch,
+					 const int32_t *rows, int32_t n_rows, CommandId cid, SubTransactionId subid);
+/* Makes what was appended visible to later commands; nothing to do when nothing was. Closes the
+ * ledger when it is full. */
 extern void bifang_writer_record(BifangWriter *w);
+/* Takes no more rows: ask for another writer. */
+extern bool bifang_writer_retired(const BifangWriter *w);
 extern int64 bifang_writer_ledger_id(const BifangWriter *w);
 
 /* Locks, all held to the end of the transaction, visible in pg_locks as advisory locks with
  * objsubid 0xBF01 (ledger) and 0xBF02 (table). */
 extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
+extern void bifang_unlock_ledger(int64 ledger_id);
 extern void bifang_lock_table(const char *table_uuid);
 
-/* The current transaction's own writer on this ledger is closed for further rows (roll, offload):
- * durable at commit as usual, the next statement takes another ledger. */
-extern void bifang_writer_retire(int64 ledger_id);
-/* Makes the bytes of this transaction's writer on the ledger durable and complete on disk now. */
-extern void bifang_writer_sync_now(int64 ledger_id);
+/* The current transaction's own writer on this ledger, if any, takes no more rows (roll, offload)
+ * and everything it appended is on disk, readable by path. False: it has none. */
+extern bool bifang_writer_retire(int64 ledger_id);
 
 #endif

@@ -31,5 +31,12 @@ extern void bifangExecForeignTruncate(List *rels, DropBehavior behavior, bool re
 /* Rows that statements of this backend have buffered for the table go into its ledger and become
  * visible to commands after those statements'. uuid NULL: of all tables. */
 extern void bifang_modify_flush(const char *table_uuid);
+/* Rows buffered for the writer by statements of other subtransactions than `subid` go into the
+ * ledger, not yet visible. */
+struct BifangWriter;
+extern void bifang_modify_spill(struct BifangWriter *w, SubTransactionId subid);
+/* Buffered statements of the subtransaction pass to its parent, or are forgotten on abort. */
+extern void bifang_modify_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort);
+extern void bifang_modify_forget(void);
 
 #endif

@@ -1,0 +1,38 @@
+/*
+ * pg/table.h: a lake table as the catalog names it, for those who write or maintain it.
+ *
+ * Metadata files never change, so parsed ones are kept per backend, by path.
+ */
+#ifndef BIFANG_PG_TABLE_H
+#define BIFANG_PG_TABLE_H
+
+#include "postgres.h"
+
+#include "iceberg/table.h"
+#include "pg/catalog.h"
+#include "pg/ledger.h"
+
+typedef struct BifangTable
+{
+	BifangOptions options;
+	BifangLakeTable row;
+	const BfIceTable *ice; /* lives as long as the context given */
+	const char *uuid;
+} BifangTable;
+
+/* Raises with a hint when the foreign table is not bound to a table of the catalog (other format,
+ * found by location) or the catalog has none of that name. */
+extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out);
+/* The same refusal alone: `verb` is "insert into", "commit". */
+extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
+
+/* Parsed metadata from the backend's cache; stays valid until cxt is reset. */
+extern const BfIceTable *bifang_table_metadata(const char *metadata_path, MemoryContext cxt);
+
+/* Raises unless the current user owns the foreign table. */
+extern void bifang_table_check_owner(Oid relid);
+
+/* What a writer of the table needs to know; strings are borrowed from t. */
+extern BifangTarget bifang_table_target(const BifangTable *t);
+
+#endif
