@@ -151,37 +151,13 @@ bf_rangeset_subtract(BfArena *a, const BfRangeSet *x, const BfRangeSet *y, BfRan
 	return combine(a, emit_subtract, x, y, out, err);
 }
 
-/* Heap sort by `first`: in place, no recursion, n log n for any input. */
-static void
-sift_down(BfRange *r, size_t root, size_t n)
+static int
+compare_ranges(const void *x, const void *y)
 {
-	for (size_t child; (child = 2 * root + 1) < n; root = child)
-	{
-		BfRange t;
+	const BfRange *p = x;
+	const BfRange *q = y;
 
-		if (child + 1 < n && r[child + 1].first > r[child].first)
-			child++;
-		if (r[root].first >= r[child].first)
-			return;
-		t = r[root];
-		r[root] = r[child];
-		r[child] = t;
-	}
-}
-
-static void
-sort_ranges(BfRange *r, size_t n)
-{
-	for (size_t i = n / 2; i-- > 0;)
-		sift_down(r, i, n);
-	for (size_t i = n; i-- > 1;)
-	{
-		BfRange t = r[0];
-
-		r[0] = r[i];
-		r[i] = t;
-		sift_down(r, 0, i);
-	}
+	return p->first < q->first ? -1 : p->first > q->first;
 }
 
 BfStatus
@@ -206,7 +182,7 @@ bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out, 
 		copy[i] = ranges[i];
 	}
 	if (!sorted)
-		sort_ranges(copy, (size_t) n);
+		bfi_sort(copy, (size_t) n, sizeof *copy, compare_ranges);
 	/* In place: the sink never writes past the range that is read next. */
 	s.ranges = copy;
 	for (int32_t i = 0; i < n; i++)

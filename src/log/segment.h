@@ -1,10 +1,24 @@
 /*
  * log/segment.h: a directory of segments (a Kafka partition or a live ledger), read side.
  *
- * A BfLogDir lists `<20 digits>.log` once and fixes sizes at open, so a later append is not seen.
- * Walking yields whole batches in offset order between two offsets, starting at the position that
- * the index search gives. A torn or zero tail of the last segment ends the walk (tolerant mode: a
- * broker may be writing); in strict mode, used for ledgers up to their acknowledged end, it is corrupt.
+ *   <20 digits>.log        batches from this offset on, up to the next segment's
+ *   <20 digits>.index      log/index.h; may be missing, preallocated, or wrong
+ *   <20 digits>.timeindex  likewise
+ *   <20 digits>.txnindex   aborted transactions whose marker is in this segment
+ *   <20 digits>.snapshot   open transactions at this offset
+ *   *.swap                 the result of a compaction, counts only while the plain file is missing
+ *   *.deleted *.cleaned    leftovers, ignored
+ *
+ * A BfLogDir lists the directory once and fixes sizes at open, so a later append is not seen.
+ * Walking yields whole batches in offset order, starting at the position that the index search
+ * gives. The index is never trusted: what it points at must be a batch with the offsets that it
+ * names, else the segment is read from its start.
+ *
+ * Tolerant mode is for directories that a broker may be writing: a torn or zero tail of the last
+ * segment ends the walk. What cannot be a batch that is being written is corrupt even there: a cut
+ * batch before a position that the index names, an end before the newest snapshot. Strict mode is
+ * for ledgers up to their acknowledged end: every entry of the ranges must be there, and nothing
+ * past the last one is looked at, since the next writer may be cutting it off.
  */
 #ifndef BF_LOG_SEGMENT_H
 #define BF_LOG_SEGMENT_H
@@ -19,9 +33,9 @@ typedef struct BfLogCounters
 	BfIndexStats index;
 	int64_t segments_read;
 	int64_t segments_skipped;
-	int64_t batches_read;    /* whole batches fetched and decoded */
+	int64_t batches_read;	 /* whole batches fetched */
 	int64_t batches_skipped; /* passed over by their header */
-	int64_t entries_decoded;
+	int64_t entries_decoded; /* counted by whoever decodes */
 } BfLogCounters;
 
 typedef struct BfSegmentInfo
@@ -29,42 +43,57 @@ typedef struct BfSegmentInfo
 	const char *path; /* of the .log */
 	int64_t base_offset;
 	int64_t size;
-	int64_t index_entries;
+	int64_t index_entries; /* -1 until bf_log_dir_load_segment */
 	int64_t time_index_entries;
+	bool swap;
+	bool has_index;
+	bool has_time_index;
 	bool has_txn_index;
 } BfSegmentInfo;
 
 typedef struct BfLogDir BfLogDir;
 
-extern BfStatus bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters, BfLogDir **out,
-								BfError *err) BF_MUST_CHECK;
+/* `counters` may be NULL; it is added to. */
+extern BfStatus bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters,
+								BfLogDir **out, BfError *err) BF_MUST_CHECK;
 extern int32_t bf_log_dir_n_segments(const BfLogDir *d);
 extern const BfSegmentInfo *bf_log_dir_segment(const BfLogDir *d, int32_t i);
-/* First offset kept, and one past the last complete batch's last offset (tolerant walk of the tail). */
-extern BfStatus bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err)
-	BF_MUST_CHECK;
-/* Earliest offset whose record has timestamp >= t (Kafka's rule); *offset = end when none. */
-extern BfStatus bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err)
-	BF_MUST_CHECK;
+/* Counts the entries of the segment's indexes (0 when missing). */
+extern BfStatus bf_log_dir_load_segment(BfLogDir *d, int32_t i, BfError *err) BF_MUST_CHECK;
+/* First offset kept, and one past the last complete batch's last offset (tolerant walk of the
+ * tail). Both 0 when there is no segment. */
+extern BfStatus
+bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err) BF_MUST_CHECK;
+/* Earliest offset whose record has timestamp >= t (Kafka's rule); *offset = end when none.
+ * Timestamps may be out of order: records after it may have smaller ones. */
+extern BfStatus
+bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err) BF_MUST_CHECK;
 
 /* Aborted transactions and the last stable offset, for read_committed. */
 typedef struct BfAbortedTxn
 {
 	int64_t producer_id;
 	int64_t first_offset;
-	int64_t last_offset;
+	int64_t last_offset; /* of the abort marker */
 } BfAbortedTxn;
 
-extern BfStatus bf_log_dir_transactions(BfLogDir *d, BfArena *a, int64_t *last_stable_offset,
-										BfAbortedTxn **aborted, int32_t *n_aborted, BfError *err)
-	BF_MUST_CHECK;
+/* *aborted is sorted by producer, then offset, for bf_aborted_contains. */
+extern BfStatus
+bf_log_dir_transactions(BfLogDir *d, BfArena *a, int64_t *last_stable_offset,
+						BfAbortedTxn **aborted, int32_t *n_aborted, BfError *err) BF_MUST_CHECK;
+/* Does the batch belong to an aborted transaction? */
+extern bool bf_aborted_contains(const BfAbortedTxn *aborted, int32_t n, const BfBatchHeader *h);
 
 typedef struct BfLogWalk BfLogWalk;
 
-/* Batches that intersect `ranges` (entries), ascending. */
+/* Batches that intersect `ranges` (entries), ascending. The ranges are copied. */
 extern BfStatus bf_log_walk_new(BfArena *a, BfLogDir *d, const BfRangeSet *ranges, bool strict,
 								BfLogWalk **out, BfError *err) BF_MUST_CHECK;
-/* *batch = NULL at the end; bytes valid until the next call; the CRC has been checked. */
+/* Batches whose largest timestamp is smaller are passed over from now on. */
+extern void bf_log_walk_min_timestamp(BfLogWalk *w, int64_t t_ms);
+/* *batch = NULL at the end; bytes valid until the next call; the CRC has been checked. A batch may
+ * begin before the last one's end where a compaction left segments that overlap: entries that were
+ * seen already are the caller's to drop. */
 extern BfStatus bf_log_walk_next(BfLogWalk *w, BfBatchHeader *h, const uint8_t **batch,
 								 int64_t *position, const char **path, BfError *err) BF_MUST_CHECK;
 

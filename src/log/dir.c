@@ -1,0 +1,264 @@
+#include "log/internal.h"
+
+#define NAME_DIGITS 20
+#define FILES_MAX 4000000
+
+/* What a directory's file is, by its suffix. Everything else is ignored. */
+typedef enum FileKind
+{
+	FILE_LOG,
+	FILE_LOG_SWAP,
+	FILE_INDEX,
+	FILE_TIME_INDEX,
+	FILE_TXN_INDEX,
+	FILE_SNAPSHOT,
+	FILE_KINDS
+} FileKind;
+
+static const char *const suffixes[FILE_KINDS] = {
+	[FILE_LOG] = ".log",
+	[FILE_LOG_SWAP] = ".log.swap",
+	[FILE_INDEX] = ".index",
+	[FILE_TIME_INDEX] = ".timeindex",
+	[FILE_TXN_INDEX] = ".txnindex",
+	[FILE_SNAPSHOT] = ".snapshot",
+};
+
+typedef struct FoundFile
+{
+	int64_t offset;
+	FileKind kind;
+} FoundFile;
+
+static bool
+parse_name(const char *name, FoundFile *out)
+{
+	int64_t offset = 0;
+
+	for (int i = 0; i < NAME_DIGITS; i++)
+	{
+		int digit = name[i] - '0';
+
+		if (digit < 0 || digit > 9 || offset > (BF_ENTRY_MAX - digit) / 10)
+			return false;
+		offset = offset * 10 + digit;
+	}
+	for (int k = 0; k < FILE_KINDS; k++)
+		if (strcmp(name + NAME_DIGITS, suffixes[k]) == 0)
+		{
+			*out = (FoundFile){offset, (FileKind) k};
+			return true;
+		}
+	return false;
+}
+
+static BfStatus
+found_entry(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	FoundFile f;
+
+	if (kind == BF_PATH_DIR || !parse_name(name, &f))
+		return BF_OK;
+	return bf_buffer_append(arg, &f, sizeof f, err);
+}
+
+static int
+compare_files(const void *x, const void *y)
+{
+	const FoundFile *p = x;
+	const FoundFile *q = y;
+
+	if (p->offset != q->offset)
+		return p->offset < q->offset ? -1 : 1;
+	return (int) p->kind - (int) q->kind;
+}
+
+BfStatus
+bfi_dir_path(const BfLogDir *d, BfArena *a, int64_t base, const char *suffix, const char **out,
+			 BfError *err)
+{
+	BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s/%020lld.%s", d->dir, (long long) base, suffix), err);
+	return BF_OK;
+}
+
+/* Makes the segment list out of the sorted files: the files of one offset are neighbours. */
+static BfStatus
+collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
+{
+	BF_NEW(d->arena, d->segments, n, err);
+	BF_NEW(d->arena, d->snapshots, n, err);
+	d->n_segments = d->n_snapshots = 0;
+	for (size_t i = 0; i < n;)
+	{
+		bool has[FILE_KINDS] = {false};
+		int64_t offset = files[i].offset;
+		BfSegmentInfo *s;
+
+		for (; i < n && files[i].offset == offset; i++)
+			has[files[i].kind] = true;
+		if (has[FILE_SNAPSHOT])
+			d->snapshots[d->n_snapshots++] = offset;
+		if (!has[FILE_LOG] && !has[FILE_LOG_SWAP])
+			continue;
+		s = &d->segments[d->n_segments++];
+		s->base_offset = offset;
+		s->swap = !has[FILE_LOG];
+		s->has_index = has[FILE_INDEX];
+		s->has_time_index = has[FILE_TIME_INDEX];
+		s->has_txn_index = has[FILE_TXN_INDEX];
+		s->index_entries = s->time_index_entries = -1;
+		BF_TRY(bfi_dir_path(d, d->arena, offset, s->swap ? "log.swap" : "log", &s->path, err));
+	}
+	return BF_OK;
+}
+
+/* *again = true when a segment went away between the listing and now. */
+static BfStatus
+list_once(BfLogDir *d, BfBuffer *found, bool *again, BfError *err)
+{
+	const BfHost *host = bf_arena_host(d->arena);
+	size_t n;
+
+	found->len = 0;
+	*again = false;
+	BF_TRY(host->list(host, d->dir, found_entry, found, err));
+	n = found->len / sizeof(FoundFile);
+	bfi_sort(found->data, n, sizeof(FoundFile), compare_files);
+	BF_TRY(collect(d, (const FoundFile *) (const void *) found->data, n, err));
+	for (int32_t i = 0; i < d->n_segments; i++)
+	{
+		BfPathInfo info;
+
+		BF_TRY(host->stat(host, d->segments[i].path, &info, err));
+		if (info.kind == BF_PATH_MISSING)
+			*again = true;
+		d->segments[i].size = info.size;
+		if ((i & 255) == 255)
+			BF_TRY(bf_check_cancel(host, err));
+	}
+	return BF_OK;
+}
+
+BfStatus
+bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters, BfLogDir **out, BfError *err)
+{
+	BfLogDir *d;
+	BfBuffer found;
+	BfStatus status = BF_OK;
+	bool again = true;
+
+	BF_NEW(a, d, 1, err);
+	d->arena = a;
+	d->counters = counters != NULL ? counters : &d->own_counters;
+	BF_TRY_PTR(a, d->dir, bf_arena_strdup(a, dir), err);
+	bf_buffer_init(&found, bf_arena_host(a), FILES_MAX * sizeof(FoundFile));
+	/* Retention renames files at any time; twice in a row means something else is wrong. */
+	for (int attempt = 0; attempt < 2 && status == BF_OK && again; attempt++)
+		status = list_once(d, &found, &again, err);
+	bf_buffer_free(&found);
+	if (status == BF_OK && again)
+		status = bf_error(err, BF_ERR_CONFLICT, "segments disappear while the directory is read");
+	if (status != BF_OK)
+		return bf_error_object(err, dir);
+	*out = d;
+	return BF_OK;
+}
+
+int32_t
+bf_log_dir_n_segments(const BfLogDir *d)
+{
+	return d->n_segments;
+}
+
+const BfSegmentInfo *
+bf_log_dir_segment(const BfLogDir *d, int32_t i)
+{
+	BF_ASSERT(i >= 0 && i < d->n_segments);
+	return &d->segments[i];
+}
+
+int32_t
+bfi_dir_find(const BfLogDir *d, int64_t entry)
+{
+	int32_t lo = 0;
+	int32_t hi = d->n_segments;
+
+	while (lo < hi)
+	{
+		int32_t mid = lo + (hi - lo) / 2;
+
+		if (d->segments[mid].base_offset <= entry)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > 0 ? lo - 1 : 0;
+}
+
+BfStatus
+bfi_dir_codec(BfLogDir *d, BfError *err)
+{
+	if (d->codec != NULL)
+		return BF_OK;
+	if (d->scratch == NULL)
+		BF_TRY(bf_buffer_new(d->arena, BF_BATCH_BYTES_MAX, &d->scratch, err));
+	return bf_codec_context_new(d->arena, &d->codec, err);
+}
+
+BfStatus
+bf_log_dir_load_segment(BfLogDir *d, int32_t i, BfError *err)
+{
+	BfiSegment s;
+
+	BF_TRY(bfi_segment_init(d->arena, d, true, &s, err));
+	BF_TRY(bfi_segment_open(&s, i, err));
+	BF_TRY(bfi_segment_load_offsets(&s, err));
+	BF_TRY(bfi_segment_load_times(&s, err));
+	d->segments[i].index_entries = s.offsets.n;
+	d->segments[i].time_index_entries = s.times.n;
+	bfi_segment_close(&s);
+	return BF_OK;
+}
+
+static BfStatus
+find_end(BfLogDir *d, int64_t *end, BfError *err)
+{
+	BfiSegment s;
+	bool at_end = false;
+
+	BF_TRY(bfi_segment_init(d->arena, d, true, &s, err));
+	BF_TRY(bfi_segment_open(&s, d->n_segments - 1, err));
+	BF_TRY(bfi_segment_seek(&s, BF_ENTRY_MAX, err));
+	for (;;)
+	{
+		BfBatchHeader h;
+
+		BF_TRY(bf_check_cancel(bf_arena_host(d->arena), err));
+		BF_TRY(bfi_segment_header(&s, &h, &at_end, err));
+		if (at_end)
+			break;
+		bfi_segment_advance(&s, &h);
+	}
+	/* An empty last segment is named by the next offset. */
+	*end = s.last_offset >= 0 ? s.last_offset + 1 : s.info->base_offset;
+	bfi_segment_close(&s);
+	return BF_OK;
+}
+
+BfStatus
+bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err)
+{
+	if (!d->bounds_known)
+	{
+		d->start = d->end = 0;
+		if (d->n_segments > 0)
+		{
+			d->start = d->segments[0].base_offset;
+			BF_TRY(find_end(d, &d->end, err));
+		}
+		d->bounds_known = true;
+	}
+	*start = d->start;
+	*end = d->end;
+	return BF_OK;
+}

@@ -1,0 +1,383 @@
+#include "log/internal.h"
+
+#define ARENA_BYTES_MAX ((size_t) 512 << 20)
+/* A segment has at most 2^31 bytes, so an index has at most 2^19 entries of 4096 bytes each; more
+ * is possible with a smaller interval. Past this the file is not an index. */
+#define INDEX_BYTES_MAX ((size_t) 64 << 20)
+#define INDEX_CHUNK_BYTES ((size_t) 64 << 10)
+/* offset, length, leader epoch, magic: with fewer bytes one cannot even tell the version. */
+#define PREFIX_BYTES 17
+/* The smallest batch or message of any version has this length (v0: CRC to empty value). */
+#define LENGTH_MIN 14
+
+static void
+free_arena(void *arg)
+{
+	bf_arena_free(arg);
+}
+
+BfStatus
+bfi_segment_init(BfArena *a, BfLogDir *d, bool tolerant, BfiSegment *s, BfError *err)
+{
+	memset(s, 0, sizeof *s);
+	s->dir = d;
+	s->tolerant = tolerant;
+	s->number = -1;
+	s->arena = bf_arena_new(bf_arena_host(a), "log segment", ARENA_BYTES_MAX);
+	if (s->arena == NULL)
+		return bf_arena_fail(a, 0, err);
+	if (!bf_arena_on_cleanup(a, free_arena, s->arena))
+	{
+		bf_arena_free(s->arena);
+		return bf_arena_fail(a, 0, err);
+	}
+	return BF_OK;
+}
+
+void
+bfi_segment_close(BfiSegment *s)
+{
+	bf_arena_reset(s->arena);
+	s->number = -1;
+	s->info = NULL;
+	s->source = NULL;
+	s->offsets_loaded = s->times_loaded = false;
+}
+
+BfStatus
+bfi_segment_open(BfiSegment *s, int32_t number, BfError *err)
+{
+	BF_ASSERT(number >= 0 && number < s->dir->n_segments);
+	bfi_segment_close(s);
+	s->info = &s->dir->segments[number];
+	s->pos = 0;
+	s->last_offset = -1;
+	BF_TRY(bf_source_open(s->arena, s->info->path, &s->dir->counters->io, &s->source, err));
+	if (bf_source_size(s->source) < s->info->size)
+	{
+		bf_error_at(err, BF_ERR_CORRUPT, bf_source_size(s->source),
+					"the segment was truncated while it was being read");
+		return bf_error_object(err, s->info->path);
+	}
+	s->number = number;
+	return BF_OK;
+}
+
+/*
+ * Bytes of the .log. The source may have been opened while a writer's unacknowledged tail was
+ * there that another one has cut off since; a read-ahead into it fails, though the bytes asked for
+ * are there. So a short file is looked at once more.
+ */
+static BfStatus
+window(BfiSegment *s, int64_t pos, size_t len, const uint8_t **p, BfError *err)
+{
+	int64_t size = bf_source_size(s->source);
+	BfStatus status = bf_source_window(s->source, pos, len, p, err);
+
+	if (status == BF_ERR_CORRUPT)
+	{
+		BF_TRY(bf_source_refresh_size(s->source, err));
+		if (bf_source_size(s->source) != size)
+			status = bf_source_window(s->source, pos, len, p, err);
+	}
+	return status;
+}
+
+static bool
+all_zero(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != 0)
+			return false;
+	return true;
+}
+
+/* ---- indexes ---- */
+
+/* Reads until the file ends or the zero tail begins: a preallocated index has 10 MiB of it. */
+static BfStatus
+read_index(BfiSegment *s, int file, size_t entry_bytes, BfBuffer *out, BfError *err)
+{
+	const BfHost *host = bf_arena_host(s->arena);
+	BfIoCounters *io = &s->dir->counters->io;
+	int64_t size;
+
+	BF_TRY(host->file_size(host, file, &size, err));
+	if (size > (int64_t) INDEX_BYTES_MAX)
+		return BF_OK;
+	while ((int64_t) out->len < size)
+	{
+		size_t left = (size_t) size - out->len;
+		size_t n = out->len < INDEX_CHUNK_BYTES ? INDEX_CHUNK_BYTES : out->len;
+
+		if (n > left)
+			n = left;
+		BF_TRY(bf_buffer_reserve(out, n, err));
+		BF_TRY(host->read_at(host, file, (int64_t) out->len, out->data + out->len, n, err));
+		out->len += n;
+		io->reads++;
+		io->bytes_read += (int64_t) n;
+		if (n < left && all_zero(out->data + out->len - 2 * entry_bytes, 2 * entry_bytes))
+			break;
+	}
+	return BF_OK;
+}
+
+/* An index that can't be read is as good as none: everything in it stands in the log too. */
+static BfStatus
+load_index(BfiSegment *s, const char *suffix, size_t entry_bytes, BfView *out, BfError *err)
+{
+	const BfHost *host = bf_arena_host(s->arena);
+	const char *path;
+	BfBuffer *bytes;
+	BfError ignored;
+	BfStatus status;
+	int file;
+
+	*out = (BfView){NULL, 0};
+	BF_TRY(bfi_dir_path(s->dir, s->arena, s->info->base_offset, suffix, &path, err));
+	BF_TRY(bf_buffer_new(s->arena, INDEX_BYTES_MAX, &bytes, err));
+	status = host->open(host, path, BF_OPEN_READ, &file, &ignored);
+	if (status == BF_OK)
+	{
+		s->dir->counters->io.files_opened++;
+		status = read_index(s, file, entry_bytes, bytes, &ignored);
+		host->close(host, file);
+	}
+	if (status == BF_ERR_NOMEM || status == BF_ERR_CANCEL || status == BF_ERR_HOST)
+	{
+		*err = ignored;
+		return status;
+	}
+	if (status == BF_OK)
+		*out = (BfView){bytes->data, (uint32_t) bytes->len};
+	return BF_OK;
+}
+
+BfStatus
+bfi_segment_load_offsets(BfiSegment *s, BfError *err)
+{
+	BfView bytes = {NULL, 0};
+
+	if (s->offsets_loaded)
+		return BF_OK;
+	if (s->info->has_index && !s->info->swap)
+		BF_TRY(load_index(s, "index", BF_OFFSET_INDEX_ENTRY_BYTES, &bytes, err));
+	bf_offset_index_init(&s->offsets, bytes, s->info->base_offset);
+	if (!bf_offset_index_sane(&s->offsets))
+		s->offsets.n = 0;
+	s->offsets_loaded = true;
+	return BF_OK;
+}
+
+BfStatus
+bfi_segment_load_times(BfiSegment *s, BfError *err)
+{
+	BfView bytes = {NULL, 0};
+
+	if (s->times_loaded)
+		return BF_OK;
+	if (s->info->has_time_index && !s->info->swap)
+		BF_TRY(load_index(s, "timeindex", BF_TIME_INDEX_ENTRY_BYTES, &bytes, err));
+	bf_time_index_init(&s->times, bytes, s->info->base_offset);
+	if (!bf_time_index_sane(&s->times))
+		s->times.n = 0;
+	s->times_loaded = true;
+	return BF_OK;
+}
+
+/*
+ * Is there a batch at `position`, and is it the one that the entry (offset, position) names? Its
+ * last offset is the entry's, or, in indexes written by a broker before 4.0 with one entry per
+ * append of several batches, smaller: then the checksum must say that it is a batch at all.
+ */
+static BfStatus
+verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError *err)
+{
+	const uint8_t *p;
+	BfBatchHeader h;
+	BfError ignored;
+
+	*ok = false;
+	if (position > s->info->size - BF_BATCH_HEADER_BYTES)
+		return BF_OK;
+	BF_TRY(window(s, position, BF_BATCH_HEADER_BYTES, &p, err));
+	if (bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, &h, &ignored) != BF_OK ||
+		h.total_bytes > s->info->size - position || h.total_bytes > BF_BATCH_BYTES_MAX ||
+		h.base_offset < s->info->base_offset || h.base_offset <= s->last_offset ||
+		h.last_offset > offset)
+		return BF_OK;
+	if (h.last_offset < offset)
+	{
+		BF_TRY(window(s, position, (size_t) h.total_bytes, &p, err));
+		if (bf_batch_check_crc(&h, p, position, &ignored) != BF_OK)
+			return BF_OK;
+	}
+	*ok = true;
+	return BF_OK;
+}
+
+BfStatus
+bfi_segment_seek(BfiSegment *s, int64_t entry, BfError *err)
+{
+	int64_t offset, position;
+	bool ok = false;
+
+	if (entry <= s->info->base_offset)
+		return BF_OK;
+	BF_TRY(bfi_segment_load_offsets(s, err));
+	/* The last entry of a live index may be torn: then the one before is good. */
+	for (int attempt = 0; attempt < 2 && !ok; attempt++, entry = offset - 1)
+	{
+		if (!bf_offset_index_floor(&s->offsets, entry, &offset, &position,
+								   &s->dir->counters->index))
+			return BF_OK;
+		if (position <= s->pos)
+			return BF_OK;
+		BF_TRY(verify_entry(s, offset, position, &ok, err));
+	}
+	if (ok)
+	{
+		s->pos = position;
+		s->last_offset = -1;
+	}
+	return BF_OK;
+}
+
+/* ---- batches ---- */
+
+/* The last position in the index that is inside what we see of the file: the broker may have
+ * appended since. */
+static BfStatus
+last_indexed(BfiSegment *s, int64_t *position, BfError *err)
+{
+	int64_t offset;
+
+	*position = 0;
+	BF_TRY(bfi_segment_load_offsets(s, err));
+	for (int32_t i = s->offsets.n; i-- > 0;)
+	{
+		bf_offset_index_entry(&s->offsets, i, &offset, position);
+		if (*position < s->info->size)
+			return BF_OK;
+	}
+	*position = 0;
+	return BF_OK;
+}
+
+/* Data that was there once is missing: nothing that a broker's crash can explain. */
+static BfStatus
+check_end(BfiSegment *s, BfError *err)
+{
+	const BfLogDir *d = s->dir;
+	int64_t end = s->last_offset >= 0 ? s->last_offset + 1 : s->info->base_offset;
+	int64_t reached = d->n_snapshots > 0 ? d->snapshots[d->n_snapshots - 1] : 0;
+	int64_t position;
+
+	if (s->pos < s->info->size)
+	{
+		BF_TRY(last_indexed(s, &position, err));
+		BF_DATA(err, position <= s->pos, s->pos,
+				"a record batch is damaged: it does not end before the next one at position %lld",
+				(long long) position);
+	}
+	BF_DATA(err, reached <= end, s->pos,
+			"the log ends before offset %lld, though it once reached %lld", (long long) end,
+			(long long) reached);
+	return BF_OK;
+}
+
+/* Does what is left look like the beginning of a batch that is being written, or like space that
+ * was allocated for later? */
+static BfStatus
+is_torn(BfiSegment *s, const uint8_t *p, int64_t left, bool *torn, BfError *err)
+{
+	int64_t n = left < BF_BATCH_HEADER_BYTES ? left : BF_BATCH_HEADER_BYTES;
+	int32_t length;
+
+	*torn = true;
+	if (left < PREFIX_BYTES)
+		return BF_OK;
+	length = (int32_t) bf_load32be(p + 8);
+	if (length >= LENGTH_MIN && length <= left - 12)
+		*torn = false;
+	else if (length < LENGTH_MIN)
+		BF_DATA(err, all_zero(p, (size_t) n), s->pos, "%d is not the length of a record batch",
+				length);
+	else
+		BF_DATA(err, p[16] <= 2 && (int64_t) bf_load64be(p) > s->last_offset, s->pos,
+				"no record batch begins here, and none that was cut off");
+	return BF_OK;
+}
+
+static BfStatus
+header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
+{
+	int64_t left = s->info->size - s->pos;
+	size_t n = left < BF_BATCH_HEADER_BYTES ? (size_t) left : BF_BATCH_HEADER_BYTES;
+	bool may_end = s->tolerant && s->number == s->dir->n_segments - 1;
+	const uint8_t *p;
+
+	BF_ASSERT(left >= 0);
+	*end = left == 0;
+	if (left > 0)
+	{
+		BF_TRY(window(s, s->pos, n, &p, err));
+		if (may_end)
+			BF_TRY(is_torn(s, p, left, end, err));
+	}
+	if (*end)
+		return may_end ? check_end(s, err) : BF_OK;
+	BF_TRY(bf_batch_header(p, n, s->pos, h, err));
+	BF_DATA(err, h->total_bytes <= left, s->pos,
+			"a record batch of %d bytes is cut off: %lld are left", h->total_bytes,
+			(long long) left);
+	if (h->total_bytes > BF_BATCH_BYTES_MAX)
+		BF_FAIL_AT(err, BF_ERR_LIMIT, s->pos, "a record batch has %d bytes, at most %d are read",
+				   h->total_bytes, BF_BATCH_BYTES_MAX);
+	BF_DATA(err, h->base_offset >= s->info->base_offset && h->base_offset > s->last_offset, s->pos,
+			"a record batch starts with offset %lld, at least %lld is expected",
+			(long long) h->base_offset,
+			(long long) (s->last_offset >= 0 ? s->last_offset + 1 : s->info->base_offset));
+	return BF_OK;
+}
+
+BfStatus
+bfi_segment_header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
+{
+	BfStatus status = header(s, h, end, err);
+
+	return status == BF_OK ? BF_OK : bf_error_object(err, s->info->path);
+}
+
+static BfStatus
+fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
+{
+	BfError first;
+
+	BF_TRY(window(s, s->pos, (size_t) h->total_bytes, batch, err));
+	if (bf_batch_check_crc(h, *batch, s->pos, &first) == BF_OK)
+		return BF_OK;
+	/* A broker with preallocated files may be writing it right now: one more look at the file. */
+	BF_TRY(bf_source_refresh_size(s->source, err));
+	BF_TRY(window(s, s->pos, (size_t) h->total_bytes, batch, err));
+	return bf_batch_check_crc(h, *batch, s->pos, err);
+}
+
+BfStatus
+bfi_segment_fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
+{
+	BfStatus status = fetch(s, h, batch, err);
+
+	if (status != BF_OK)
+		return bf_error_object(err, s->info->path);
+	s->dir->counters->batches_read++;
+	return BF_OK;
+}
+
+void
+bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h)
+{
+	s->pos += h->total_bytes;
+	s->last_offset = h->last_offset;
+}

@@ -1,0 +1,124 @@
+#include "log/internal.h"
+
+/*
+ * From time to offset.
+ *
+ * A time index entry (T, offset) says that no record up to that offset is younger than T, so a
+ * search for t starts at the batch of the largest entry with T <= t. From there headers are walked
+ * until one has maxTimestamp >= t, and that batch is decoded. Where the index ends, the headers go
+ * on: a live, damaged or cut index costs time but loses nothing.
+ *
+ * Whole segments are passed over when neither their index nor the headers after its last entry
+ * reach t. Timestamps may be out of order, so there is no bisecting over segments.
+ */
+
+typedef struct TimeSearch
+{
+	BfLogDir *dir;
+	int64_t t;
+	BfiSegment seg;
+	bool found;
+	int64_t offset;
+} TimeSearch;
+
+/* First record of the batch at the position with timestamp >= t; none is possible, since
+ * maxTimestamp may belong to a record that compaction removed. */
+static BfStatus
+search_batch(TimeSearch *s, const BfBatchHeader *h, BfError *err)
+{
+	const uint8_t *batch;
+	BfRecordIter it;
+	BfRecord r;
+	bool more;
+
+	BF_TRY(bfi_dir_codec(s->dir, err));
+	BF_TRY(bfi_segment_fetch(&s->seg, h, &batch, err));
+	BF_TRY(bf_records_begin(s->dir->codec, h, batch, s->seg.pos, s->dir->scratch, &it, err));
+	for (;;)
+	{
+		BF_TRY(bf_records_next(&it, &r, &more, err));
+		if (!more)
+			return BF_OK;
+		s->dir->counters->entries_decoded++;
+		if (r.timestamp >= s->t)
+		{
+			s->found = true;
+			s->offset = r.offset;
+			return BF_OK;
+		}
+	}
+}
+
+/*
+ * Walks from the segment's position. With check_offset >= 0 the batch that holds this offset must
+ * have the largest timestamp check_time and none before it may reach t: this is what the index
+ * said. *lied = true when not.
+ */
+static BfStatus
+search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied, BfError *err)
+{
+	BfBatchHeader h;
+	bool end;
+
+	*lied = false;
+	while (!s->found)
+	{
+		BF_TRY(bf_check_cancel(bf_arena_host(s->dir->arena), err));
+		BF_TRY(bfi_segment_header(&s->seg, &h, &end, err));
+		if (check_offset >= 0 && (end || h.last_offset >= check_offset))
+		{
+			*lied = end || h.base_offset > check_offset || h.max_timestamp != check_time;
+			check_offset = -1;
+		}
+		else if (check_offset >= 0)
+			*lied = h.max_timestamp >= check_time;
+		if (*lied || end)
+			return BF_OK;
+		if (h.max_timestamp >= s->t)
+			BF_TRY(search_batch(s, &h, err));
+		else
+			s->dir->counters->batches_skipped++;
+		bfi_segment_advance(&s->seg, &h);
+	}
+	return BF_OK;
+}
+
+static BfStatus
+search_segment(TimeSearch *s, int32_t i, BfError *err)
+{
+	int64_t timestamp, offset;
+	bool lied;
+
+	BF_TRY(bfi_segment_open(&s->seg, i, err));
+	BF_TRY(bfi_segment_load_times(&s->seg, err));
+	if (bf_time_index_floor(&s->seg.times, s->t, &timestamp, &offset, &s->dir->counters->index))
+	{
+		BF_TRY(bfi_segment_seek(&s->seg, offset, err));
+		BF_TRY(search_from(s, offset, timestamp, &lied, err));
+		if (!lied)
+			return BF_OK;
+		BF_TRY(bfi_segment_open(&s->seg, i, err));
+	}
+	return search_from(s, -1, 0, &lied, err);
+}
+
+BfStatus
+bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err)
+{
+	TimeSearch s = {.dir = d, .t = t_ms};
+	BfStatus status = BF_OK;
+	int64_t start;
+
+	BF_TRY(bf_log_dir_bounds(d, &start, offset, err));
+	if (d->n_segments == 0)
+		return BF_OK;
+	BF_TRY(bfi_segment_init(d->arena, d, true, &s.seg, err));
+	for (int32_t i = 0; i < d->n_segments && !s.found && status == BF_OK; i++)
+		status = search_segment(&s, i, err);
+	if (status != BF_OK && s.seg.info != NULL)
+		bf_error_object(err, s.seg.info->path);
+	bfi_segment_close(&s.seg);
+	if (s.found)
+		*offset = s.offset;
+	return status;
+}
