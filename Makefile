@@ -2,21 +2,26 @@
 
 MODULE_big = bifang_fdw
 EXTENSION = bifang_fdw
-DATA = $(wildcard sql/bifang_fdw--*.sql)
 PGFILEDESC = "bifang_fdw - lake-stream tables as foreign tables"
 
-BUILD ?= build
-CORE_LAYERS = base vec kernels io codec parquet avro log iceberg exec
-CORE_SRC = $(sort $(foreach l,$(CORE_LAYERS),$(wildcard src/$(l)/*.c)))
-PG_SRC = $(sort $(wildcard src/pg/*.c))
+# Where the sources are: here, or VPATH when make runs in a build directory of its own.
+SRC := $(if $(VPATH),$(VPATH)/)
+sources = $(sort $(patsubst $(SRC)%,%,$(wildcard $(addprefix $(SRC),$(1)))))
+
+DATA = $(call sources,sql/bifang_fdw--*.sql)
+CORE_LAYERS = base vec kernels io codec parquet avro log iceberg exec policy
+CORE_SRC = $(call sources,$(CORE_LAYERS:%=src/%/*.c))
+PG_SRC = $(call sources,src/pg/*.c)
 OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)
 
-CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lm
-PG_CPPFLAGS = -Isrc -D_GNU_SOURCE
-PG_CFLAGS = -std=gnu11 -O2
-SHLIB_LINK = $(CORE_LIBS) -lpq
+CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lroaring -lm
+# -MMD: headers are dependencies, which PGXS leaves to us.
+PG_CPPFLAGS = -I$(SRC)src -D_GNU_SOURCE -MMD -MP
+PG_CFLAGS = -std=gnu11 -O2 -Wno-declaration-after-statement
+EXPORTS = $(SRC)src/pg/exports.map
+SHLIB_LINK = $(CORE_LIBS) -lpq -Wl,--version-script=$(EXPORTS)
 
-EXTRA_CLEAN = $(BUILD)
+EXTRA_CLEAN = $(BUILD) $(OBJS:.o=.d)
 
 PG_CONFIG ?= pg_config
 ifneq ($(shell command -v $(PG_CONFIG) 2>/dev/null),)
@@ -24,6 +29,10 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 endif
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
+$(MODULE_big)$(DLSUFFIX): $(EXPORTS)
 endif
 
+-include $(OBJS:.o=.d)
+ifeq ($(SRC),)
 include test/test.mk
+endif

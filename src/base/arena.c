@@ -25,13 +25,13 @@ typedef struct Hook
 struct BfArena
 {
 	const BfHost *host; /* borrowed: outlives the arena */
-	const char *name;   /* borrowed: literal */
+	const char *name;	/* borrowed: literal */
 	size_t bytes_max;
 	size_t total; /* payload bytes of all blocks */
 	size_t next_block;
 	bool over_limit; /* the last failure was bytes_max, not the host */
-	Block *top;      /* owned */
-	Hook *hooks;     /* lives in the blocks */
+	Block *top;		 /* owned */
+	Hook *hooks;	 /* lives in the blocks */
 };
 
 _Static_assert(sizeof(Block) % 16 == 0, "payload must stay aligned");
@@ -301,6 +301,6 @@ bf_arena_fail(const BfArena *a, size_t wanted, BfError *err)
 	if (a->over_limit)
 		return bf_error(err, BF_ERR_LIMIT, "%s needs more than %zu bytes of memory", a->name,
 						a->bytes_max);
-	return bf_error(err, BF_ERR_NOMEM, "out of memory in %s (%zu wanted, %zu in use)", a->name, wanted,
-					a->total);
+	return bf_error(err, BF_ERR_NOMEM, "out of memory in %s (%zu wanted, %zu in use)", a->name,
+					wanted, a->total);
 }

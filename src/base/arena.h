@@ -57,33 +57,33 @@ extern char *bf_arena_printf(BfArena *a, const char *fmt, ...) BF_PRINTF(2, 3);
 extern BfStatus bf_arena_fail(const BfArena *a, size_t wanted, BfError *err);
 
 /* ptr = count zeroed elements, or return the failure. */
-#define BF_NEW(a, ptr, count, err)                                                                 \
-	do                                                                                             \
-	{                                                                                              \
-		size_t bf_new_n_ = (size_t) (count);                                                       \
-		(ptr) = bf_arena_alloc_array((a), bf_new_n_, sizeof *(ptr));                               \
-		if (BF_UNLIKELY((ptr) == NULL))                                                            \
-			return bf_arena_fail((a), bf_new_n_, (err));                                           \
-		__builtin_memset((ptr), 0, bf_new_n_ * sizeof *(ptr));                                     \
+#define BF_NEW(a, ptr, count, err)                                   \
+	do                                                               \
+	{                                                                \
+		size_t bf_new_n_ = (size_t) (count);                         \
+		(ptr) = bf_arena_alloc_array((a), bf_new_n_, sizeof *(ptr)); \
+		if (BF_UNLIKELY((ptr) == NULL))                              \
+			return bf_arena_fail((a), bf_new_n_, (err));             \
+		__builtin_memset((ptr), 0, bf_new_n_ * sizeof *(ptr));       \
 	} while (0)
 
 /* As BF_NEW, without zeroing: for large buffers that are filled at once. */
-#define BF_NEW_RAW(a, ptr, count, err)                                                             \
-	do                                                                                             \
-	{                                                                                              \
-		size_t bf_new_n_ = (size_t) (count);                                                       \
-		(ptr) = bf_arena_alloc_array((a), bf_new_n_, sizeof *(ptr));                               \
-		if (BF_UNLIKELY((ptr) == NULL))                                                            \
-			return bf_arena_fail((a), bf_new_n_, (err));                                           \
+#define BF_NEW_RAW(a, ptr, count, err)                               \
+	do                                                               \
+	{                                                                \
+		size_t bf_new_n_ = (size_t) (count);                         \
+		(ptr) = bf_arena_alloc_array((a), bf_new_n_, sizeof *(ptr)); \
+		if (BF_UNLIKELY((ptr) == NULL))                              \
+			return bf_arena_fail((a), bf_new_n_, (err));             \
 	} while (0)
 
 /* For the functions above that return NULL when out of memory. */
-#define BF_TRY_PTR(a, ptr, expr, err)                                                              \
-	do                                                                                             \
-	{                                                                                              \
-		(ptr) = (expr);                                                                            \
-		if (BF_UNLIKELY((ptr) == NULL))                                                            \
-			return bf_arena_fail((a), 0, (err));                                                   \
+#define BF_TRY_PTR(a, ptr, expr, err)            \
+	do                                           \
+	{                                            \
+		(ptr) = (expr);                          \
+		if (BF_UNLIKELY((ptr) == NULL))          \
+			return bf_arena_fail((a), 0, (err)); \
 	} while (0)
 
 #endif

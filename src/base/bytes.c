@@ -6,17 +6,18 @@ BfStatus
 bf_cursor_short(const BfCursor *c, size_t wanted, BfError *err)
 {
 	return bf_error_at(err, BF_ERR_CORRUPT, bf_cursor_offset(c),
-					   "data ends too early: %zu bytes wanted, %zu left", wanted, bf_cursor_left(c));
+					   "data ends too early: %zu bytes wanted, %zu left", wanted,
+					   bf_cursor_left(c));
 }
 
-#define CURSOR_FIXED(name, type, load)                                                             \
-	BfStatus name(BfCursor *c, type *v, BfError *err)                                              \
-	{                                                                                              \
-		if (BF_UNLIKELY(bf_cursor_left(c) < sizeof(type)))                                         \
-			return bf_cursor_short(c, sizeof(type), err);                                          \
-		*v = load(c->pos);                                                                         \
-		c->pos += sizeof(type);                                                                    \
-		return BF_OK;                                                                              \
+#define CURSOR_FIXED(name, type, load)                     \
+	BfStatus name(BfCursor *c, type *v, BfError *err)      \
+	{                                                      \
+		if (BF_UNLIKELY(bf_cursor_left(c) < sizeof(type))) \
+			return bf_cursor_short(c, sizeof(type), err);  \
+		*v = load(c->pos);                                 \
+		c->pos += sizeof(type);                            \
+		return BF_OK;                                      \
 	}
 
 static inline uint8_t
@@ -55,7 +56,8 @@ bf_cursor_uvarint(BfCursor *c, uint64_t *v, BfError *err)
 			return BF_OK;
 		}
 	}
-	return bf_error_at(err, BF_ERR_CORRUPT, bf_cursor_offset(c), "variable-length integer is too long");
+	return bf_error_at(err, BF_ERR_CORRUPT, bf_cursor_offset(c),
+					   "variable-length integer is too long");
 }
 
 BfStatus

@@ -2,8 +2,8 @@
  * base/bytes.h: bounded reading and writing of bytes.
  *
  * A BfCursor walks over bytes that came from outside. It never passes its end; every function
- * checks what is left before it takes anything and reports BF_ERR_CORRUPT with the position in the file
- * (base_offset + distance from start). A BfBuffer grows by doubling up to its bytes_max.
+ * checks what is left before it takes anything and reports BF_ERR_CORRUPT with the position in the
+ * file (base_offset + distance from start). A BfBuffer grows by doubling up to its bytes_max.
  */
 #ifndef BF_BASE_BYTES_H
 #define BF_BASE_BYTES_H
@@ -138,14 +138,15 @@ extern BfStatus bf_cursor_uvarint(BfCursor *c, uint64_t *v, BfError *err) BF_MUS
 extern BfStatus bf_cursor_varint(BfCursor *c, int64_t *v, BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_cursor_varint32(BfCursor *c, int32_t *v, BfError *err) BF_MUST_CHECK;
 /* The next n bytes, not copied. */
-extern BfStatus bf_cursor_take(BfCursor *c, size_t n, const uint8_t **p, BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bf_cursor_take(BfCursor *c, size_t n, const uint8_t **p, BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_cursor_skip(BfCursor *c, size_t n, BfError *err) BF_MUST_CHECK;
 
 /* Growing output. After a failure the content is unchanged. */
 typedef struct BfBuffer
 {
 	const BfHost *host; /* borrowed */
-	uint8_t *data;      /* owned */
+	uint8_t *data;		/* owned */
 	size_t len;
 	size_t cap;
 	size_t bytes_max;
@@ -154,8 +155,8 @@ typedef struct BfBuffer
 extern void bf_buffer_init(BfBuffer *b, const BfHost *host, size_t bytes_max);
 extern void bf_buffer_free(BfBuffer *b);
 /* A buffer that is freed with the arena. */
-extern BfStatus bf_buffer_new(BfArena *a, size_t bytes_max, BfBuffer **out, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_buffer_new(BfArena *a, size_t bytes_max, BfBuffer **out, BfError *err) BF_MUST_CHECK;
 /* Room for `more` bytes after len; doubling. */
 extern BfStatus bf_buffer_reserve(BfBuffer *b, size_t more, BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_buffer_append(BfBuffer *b, const void *p, size_t n, BfError *err) BF_MUST_CHECK;
@@ -164,8 +165,8 @@ extern BfStatus bf_buffer_u32be(BfBuffer *b, uint32_t v, BfError *err) BF_MUST_C
 extern BfStatus bf_buffer_u64be(BfBuffer *b, uint64_t v, BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_buffer_uvarint(BfBuffer *b, uint64_t v, BfError *err) BF_MUST_CHECK;
 extern BfStatus bf_buffer_varint(BfBuffer *b, int64_t v, BfError *err) BF_MUST_CHECK;
-extern BfStatus bf_buffer_printf(BfBuffer *b, BfError *err, const char *fmt, ...) BF_PRINTF(3, 4)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_buffer_printf(BfBuffer *b, BfError *err, const char *fmt, ...) BF_PRINTF(3, 4) BF_MUST_CHECK;
 
 /* Writes at most 10 bytes, returns how many. */
 static inline size_t

@@ -16,8 +16,8 @@ typedef struct BfHost BfHost;
 
 typedef enum BfOpenMode
 {
-	BF_OPEN_READ,      /* must exist and be a regular file */
-	BF_OPEN_WRITE,     /* read and write, created if missing, content kept */
+	BF_OPEN_READ,	   /* must exist and be a regular file */
+	BF_OPEN_WRITE,	   /* read and write, created if missing, content kept */
 	BF_OPEN_CREATE_NEW /* read and write; BF_ERR_CONFLICT if it exists */
 } BfOpenMode;
 
@@ -34,7 +34,7 @@ typedef struct BfPathInfo
 	BfPathKind kind;
 	int64_t size;
 	int64_t mtime_us; /* Unix time */
-	uint64_t inode;   /* with size and mtime the identity of the content for caches */
+	uint64_t inode;	  /* with size and mtime the identity of the content for caches */
 } BfPathInfo;
 
 /* Called once per directory entry ("." and ".." left out); a status other than BF_OK ends the
@@ -55,7 +55,8 @@ struct BfHost
 	BfStatus (*open)(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err);
 	void (*close)(const BfHost *h, int file);
 	BfStatus (*file_size)(const BfHost *h, int file, int64_t *size, BfError *err);
-	BfStatus (*read_at)(const BfHost *h, int file, int64_t pos, void *buf, size_t len, BfError *err);
+	BfStatus (*read_at)(const BfHost *h, int file, int64_t pos, void *buf, size_t len,
+						BfError *err);
 	BfStatus (*write_at)(const BfHost *h, int file, int64_t pos, const void *buf, size_t len,
 						 BfError *err);
 	BfStatus (*truncate)(const BfHost *h, int file, int64_t size, BfError *err);
@@ -73,7 +74,7 @@ struct BfHost
 	BfStatus (*rename)(const BfHost *h, const char *from, const char *to, BfError *err);
 	BfStatus (*rename_new)(const BfHost *h, const char *from, const char *to, BfError *err);
 	BfStatus (*unlink)(const BfHost *h, const char *path, BfError *err); /* missing: BF_OK */
-	BfStatus (*rmdir)(const BfHost *h, const char *dir, BfError *err);   /* missing: BF_OK */
+	BfStatus (*rmdir)(const BfHost *h, const char *dir, BfError *err);	 /* missing: BF_OK */
 	BfStatus (*sync_dir)(const BfHost *h, const char *dir, BfError *err);
 
 	int64_t (*now_us)(const BfHost *h); /* Unix time in microseconds */

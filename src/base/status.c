@@ -7,6 +7,7 @@
 static void
 fill(BfError *err, BfStatus code, int64_t offset, const char *fmt, va_list args)
 {
+	BF_ASSERT(code != BF_OK);
 	err->code = code;
 	err->sys_errno = 0;
 	err->offset = offset;
@@ -15,8 +16,7 @@ fill(BfError *err, BfStatus code, int64_t offset, const char *fmt, va_list args)
 	vsnprintf(err->text, sizeof err->text, fmt, args);
 }
 
-BfStatus
-bf_error(BfError *err, BfStatus code, const char *fmt, ...)
+BfStatus(bf_error)(BfError *err, BfStatus code, const char *fmt, ...)
 {
 	va_list args;
 
@@ -26,8 +26,7 @@ bf_error(BfError *err, BfStatus code, const char *fmt, ...)
 	return code;
 }
 
-BfStatus
-bf_error_at(BfError *err, BfStatus code, int64_t offset, const char *fmt, ...)
+BfStatus(bf_error_at)(BfError *err, BfStatus code, int64_t offset, const char *fmt, ...)
 {
 	va_list args;
 
@@ -37,8 +36,7 @@ bf_error_at(BfError *err, BfStatus code, int64_t offset, const char *fmt, ...)
 	return code;
 }
 
-BfStatus
-bf_error_errno(BfError *err, int sys_errno, const char *object, const char *what)
+BfStatus(bf_error_errno)(BfError *err, int sys_errno, const char *object, const char *what)
 {
 	BfStatus code = BF_ERR_IO;
 
@@ -65,16 +63,14 @@ copy_name(char *dst, size_t dst_size, const char *src)
 	dst[n] = '\0';
 }
 
-BfStatus
-bf_error_object(BfError *err, const char *object)
+BfStatus(bf_error_object)(BfError *err, const char *object)
 {
 	if (err->object[0] == '\0' && object != NULL)
 		copy_name(err->object, sizeof err->object, object);
 	return err->code;
 }
 
-BfStatus
-bf_error_column(BfError *err, const char *column)
+BfStatus(bf_error_column)(BfError *err, const char *column)
 {
 	if (err->column[0] == '\0' && column != NULL)
 		copy_name(err->column, sizeof err->column, column);

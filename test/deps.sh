@@ -1,0 +1,51 @@
+#!/bin/bash
+# Installs the Debian packages that building and testing need, or says which command would.
+# With "check" it only tells whether something is missing.
+
+if ! command -v apt-get >/dev/null; then
+	echo "deps: no apt here. Needed: PostgreSQL 15 or later with server headers and pg_regress, and the" \
+		"development files of zstd, lz4, snappy, zlib, brotli, jansson, xxhash, roaring, libpq;" \
+		"for tests IPC::Run (Perl) and util-linux"
+	exit 0
+fi
+
+if command -v pg_config >/dev/null; then
+	major=$(pg_config --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+else
+	major=$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
+fi
+major=${PG_MAJOR:-${major:-15}}
+
+packages="gcc make libc6-dev bsdextrautils util-linux procps
+	postgresql-$major postgresql-client-$major postgresql-server-dev-$major libipc-run-perl
+	libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libbrotli-dev libjansson-dev libxxhash-dev
+	libroaring-dev libpq-dev"
+
+missing=
+for p in $packages; do
+	dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+[ "$1" = check ] && {
+	echo "deps: missing:$missing"
+	exit 1
+}
+
+install="apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" = 0 ]; then
+	sudo=
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+	sudo="sudo"
+else
+	echo "deps: not root, and no sudo without a password. Please run:"
+	echo "  sudo $install"
+	exit 1
+fi
+echo "deps: $sudo $install"
+# Debian's package would start a server of its own; these tests bring theirs.
+if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+	$sudo mkdir -p /etc/postgresql-common
+	echo "create_main_cluster = false" | $sudo tee /etc/postgresql-common/createcluster.conf >/dev/null
+fi
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive $install >/dev/null
