@@ -884,10 +884,12 @@ integer_digits(BfType t)
 BifangOut *
 bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column)
 {
-	BifangOut *o = MemoryContextAllocZero(cxt, sizeof *o);
+	BifangOut *o;
 	Choice c;
 	bool fits;
 
+	cxt = AllocSetContextCreate(cxt, "bifang column", ALLOCSET_SMALL_SIZES);
+	o = MemoryContextAllocZero(cxt, sizeof *o);
 	o->cxt = cxt;
 	o->from = from;
 	o->declared = typid;
@@ -918,6 +920,13 @@ bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const ch
 	}
 	o->has_domain = o->declared != o->typid && DomainHasConstraints(o->declared);
 	return o;
+}
+
+void
+bifang_out_free(BifangOut *o)
+{
+	if (o != NULL)
+		MemoryContextDelete(o->cxt);
 }
 
 void

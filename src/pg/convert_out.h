@@ -40,6 +40,8 @@ extern bool bifang_out_possible(BfType from, Oid typid);
 /* Raises HV004 naming both types when there is no conversion. Everything lives in cxt. */
 extern BifangOut *
 bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column);
+/* NULL is allowed. */
+extern void bifang_out_free(BifangOut *o);
 /* Says what the next vectors come from; dictionaries seen before are forgotten. */
 extern void bifang_out_begin(BifangOut *o, const char *file);
 /* How many of the rows [first, first + n) make Datums of at most `bytes` together; at least 1. */

@@ -16,6 +16,7 @@
 #else
 #include "commands/explain.h"
 #endif
+#include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
 
 /* Plain scan path without target list, outer path or private data of the restriction list. */
@@ -34,6 +35,12 @@ bifang_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows, Cost startup, 
 								   NULL, fdw_private);
 #endif
 }
+
+#if PG_VERSION_NUM >= 180000
+#define bifang_vacuum_delay_point() vacuum_delay_point(true)
+#else
+#define bifang_vacuum_delay_point() vacuum_delay_point()
+#endif
 
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */
 #if PG_VERSION_NUM >= 160000

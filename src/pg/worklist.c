@@ -275,9 +275,9 @@ lake_ranges(BfArena *a, const BfIcePlan *plan, int64 ledger_id, BfRangeSet *out,
 		n += f->log.ranges.n;
 	}
 	BIFANG_CHECK(bf_rangeset_make(a, ranges, n, &named, err), err);
-	BIFANG_CHECK(
-		bf_rangeset_subtract(a, &named, bf_coverage_of(&plan->covered_parquet, ledger_id), out, err),
-		err);
+	BIFANG_CHECK(bf_rangeset_subtract(a, &named, bf_coverage_of(&plan->covered_parquet, ledger_id),
+									  out, err),
+				 err);
 	pfree(ranges);
 }
 

@@ -1,0 +1,126 @@
+/*
+ * pg/fdw.c: the wrapper's callbacks, and the scan as a plan node.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "foreign/fdwapi.h"
+#include "nodes/makefuncs.h"
+
+#include "pg/analyze.h"
+#include "pg/explain.h"
+#include "pg/fdw.h"
+#include "pg/import.h"
+#include "pg/modify.h"
+#include "pg/plan.h"
+
+PG_FUNCTION_INFO_V1(bifang_fdw_handler);
+
+static void
+begin_scan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	BifangScanNode *n = palloc0(sizeof *n);
+
+	n->scan = bifang_scan_new(node->ss.ps.state->es_query_cxt, node->ss.ss_currentRelation,
+							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS));
+	node->fdw_state = n;
+	/* Columns that nobody needs stay NULL in the slot for the whole scan. */
+	memset(slot->tts_isnull, true, (size_t) slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_values, 0, (size_t) slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		n->searches = bifang_search_new(node);
+}
+
+/* The first row, or the first after a rescan: parameters have their values now. */
+static void
+start_scan(ForeignScanState *node, BifangScanNode *n)
+{
+	BifangLogRange range = bifang_search_eval(n->searches, node);
+
+	bifang_scan_restart(n->scan, &range);
+	n->started = true;
+}
+
+static pg_noinline bool
+fill_scan(ForeignScanState *node, BifangScanNode *n)
+{
+	if (!n->started)
+		start_scan(node, n);
+	return bifang_scan_fill(n->scan, node->ss.ps.state->es_snapshot);
+}
+
+static TupleTableSlot *
+iterate_scan(ForeignScanState *node)
+{
+	BifangScanNode *n = node->fdw_state;
+	BifangScan *s = n->scan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	const BifangColumn *c = s->columns;
+	const BifangColumn *end = c + s->n_columns;
+	int32 row;
+
+	ExecClearTuple(slot);
+	if (unlikely(s->row >= s->n_rows) && !fill_scan(node, n))
+		return slot;
+	row = s->row++;
+	for (; c < end; c++)
+	{
+		slot->tts_values[c->attnum - 1] = c->values[row];
+		slot->tts_isnull[c->attnum - 1] = c->isnull[row];
+	}
+	return ExecStoreVirtualTuple(slot);
+}
+
+static void
+rescan(ForeignScanState *node)
+{
+	BifangScanNode *n = node->fdw_state;
+
+	/* Whatever was read so far is forgotten; the worklist stays, for the statement's snapshot does.
+	 * Values of searches are taken anew at the next row. */
+	n->started = false;
+	n->scan->row = 0;
+	n->scan->n_rows = 0;
+}
+
+static void
+end_scan(ForeignScanState *node)
+{
+	BifangScanNode *n = node->fdw_state;
+
+	if (n != NULL)
+		MemoryContextDelete(n->scan->cxt);
+	node->fdw_state = NULL;
+}
+
+Datum
+bifang_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *r = makeNode(FdwRoutine);
+
+	(void) fcinfo;
+	r->GetForeignRelSize = bifangGetForeignRelSize;
+	r->GetForeignPaths = bifangGetForeignPaths;
+	r->GetForeignPlan = bifangGetForeignPlan;
+	r->BeginForeignScan = begin_scan;
+	r->IterateForeignScan = iterate_scan;
+	r->ReScanForeignScan = rescan;
+	r->EndForeignScan = end_scan;
+	r->ExplainForeignScan = bifangExplainForeignScan;
+	r->AnalyzeForeignTable = bifangAnalyzeForeignTable;
+	r->ImportForeignSchema = bifangImportForeignSchema;
+
+	r->IsForeignRelUpdatable = bifangIsForeignRelUpdatable;
+	r->AddForeignUpdateTargets = bifangAddForeignUpdateTargets;
+	r->PlanForeignModify = bifangPlanForeignModify;
+	r->BeginForeignModify = bifangBeginForeignModify;
+	r->ExecForeignInsert = bifangExecForeignInsert;
+	r->EndForeignModify = bifangEndForeignModify;
+	r->BeginForeignInsert = bifangBeginForeignInsert;
+	r->EndForeignInsert = bifangEndForeignInsert;
+	r->ExplainForeignModify = bifangExplainForeignModify;
+	r->ExecForeignTruncate = bifangExecForeignTruncate;
+	PG_RETURN_POINTER(r);
+}
