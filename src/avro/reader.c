@@ -281,7 +281,7 @@ read_block(BfAvroReader *r, BfError *err)
 	const uint8_t *p;
 	int64_t n_bytes;
 	int64_t start;
-	BfView plain;
+	BfView plain = {NULL, 0};
 	BfCursor c;
 
 	r->block_position = r->position;
