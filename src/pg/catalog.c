@@ -17,6 +17,7 @@
 #include "catalog/index.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_collation.h"
 #include "commands/sequence.h"
 #include "executor/tuptable.h"
@@ -25,6 +26,7 @@
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -264,6 +266,39 @@ bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *ou
 }
 
 void
+bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
+{
+	Relation rel = catalog_open("iceberg_tables", AccessShareLock);
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	HeapTuple tuple;
+	bool more = true;
+
+	while (more && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Datum values[TABLES_NATTS];
+		bool nulls[TABLES_NATTS];
+		BifangLakeTable row;
+		char *location;
+
+		CHECK_FOR_INTERRUPTS();
+		heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
+		location = text_at(values, nulls, TABLES_LOCATION);
+		/* Other engines may keep tables here that are no local files. */
+		if (location == NULL || (location[0] != '/' && strncmp(location, "file:", 5) != 0))
+			continue;
+		row.catalog = text_at(values, nulls, TABLES_CATALOG);
+		row.ns = text_at(values, nulls, TABLES_NAMESPACE);
+		row.name = text_at(values, nulls, TABLES_NAME);
+		row.metadata_location = bifang_local_path(location, "metadata location of a lake table");
+		more = visit(arg, &row);
+	}
+	systable_endscan(scan);
+	UnregisterSnapshot(snap);
+	table_close(rel, AccessShareLock);
+}
+
+void
 bifang_catalog_insert_table(const BifangLakeTable *t)
 {
 	Relation rel = catalog_open("iceberg_tables", RowExclusiveLock);
@@ -472,6 +507,21 @@ int64
 bifang_catalog_new_ledger_id(void)
 {
 	return nextval_internal(catalog_relid("ledger_id_seq"), false);
+}
+
+void
+bifang_catalog_reserve_ledger_ids(int64 id)
+{
+	Oid sequence = catalog_relid("ledger_id_seq");
+	Oid user;
+	int context;
+
+	if (bifang_catalog_new_ledger_id() > id)
+		return;
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, context | SECURITY_LOCAL_USERID_CHANGE);
+	(void) DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence), Int64GetDatum(id));
+	SetUserIdAndSecContext(user, context);
 }
 
 void

@@ -35,6 +35,10 @@ typedef struct BifangLakeTable
  * then filled but for metadata_location, which is NULL). Results are palloc'd. */
 extern bool bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out);
 
+/* Visits every table of every catalog as of now, until `visit` returns false. */
+typedef bool (*BifangTableVisit)(void *arg, const BifangLakeTable *row);
+extern void bifang_catalog_visit_tables(BifangTableVisit visit, void *arg);
+
 /* A new row; a unique violation says "already exists". */
 extern void bifang_catalog_insert_table(const BifangLakeTable *t);
 
@@ -76,6 +80,8 @@ extern List *bifang_catalog_ledgers(const char *table_uuid, Snapshot snap);
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 
 extern int64 bifang_catalog_new_ledger_id(void);
+/* Ids up to and including `id` are not given out any more. */
+extern void bifang_catalog_reserve_ledger_ids(int64 id);
 extern void
 bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid);
 /* Changes state, offload path and times of the ledger row. 40001 when somebody was faster. */

@@ -1,7 +1,5 @@
 /*
  * pg/table.h: a lake table as the catalog names it, for those who write or maintain it.
- *
- * Metadata files never change, so parsed ones are kept per backend, by path.
  */
 #ifndef BIFANG_PG_TABLE_H
 #define BIFANG_PG_TABLE_H
@@ -25,9 +23,6 @@ typedef struct BifangTable
 extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out);
 /* The same refusal alone: `verb` is "insert into", "commit". */
 extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
-
-/* Parsed metadata from the backend's cache; stays valid until cxt is reset. */
-extern const BfIceTable *bifang_table_metadata(const char *metadata_path, MemoryContext cxt);
 
 /* Raises unless the current user owns the foreign table. */
 extern void bifang_table_check_owner(Oid relid);
