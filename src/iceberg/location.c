@@ -10,7 +10,7 @@ typedef struct Parts
 {
 	const char *scheme; /* lower case */
 	const char *authority;
-	const char *path; /* begins with a slash; "/" or without one at the end */
+	const char *path; /* no slash at the end but in "/"; relative ones begin without */
 } Parts;
 
 /* Schemes that name the same store. */
@@ -33,24 +33,20 @@ scheme_length(const char *path)
 	return path[n] == ':' ? n : 0;
 }
 
-/* Collapses slashes, resolves "." and "..". `in` begins with a slash. */
+/* Collapses slashes, resolves "." and "..". */
 static BfStatus
 normalize(BfArena *a, const char *in, const char **out, BfError *err)
 {
+	bool relative = in[0] != '/';
 	size_t n = 0;
 	char *s;
 
+	/* Every segment is written with a slash before it. */
 	BF_TRY_PTR(a, s, bf_arena_alloc(a, strlen(in) + 2), err);
 	for (const char *p = in; *p != '\0';)
 	{
-		size_t len;
+		size_t len = strcspn(p, "/");
 
-		if (*p == '/')
-		{
-			p++;
-			continue;
-		}
-		len = strcspn(p, "/");
 		if (len == 2 && p[0] == '.' && p[1] == '.')
 		{
 			if (n == 0)
@@ -58,18 +54,20 @@ normalize(BfArena *a, const char *in, const char **out, BfError *err)
 			while (s[--n] != '/')
 				;
 		}
-		else if (len != 1 || p[0] != '.')
+		else if (len > 0 && (len != 1 || p[0] != '.'))
 		{
 			s[n++] = '/';
 			memcpy(s + n, p, len);
 			n += len;
 		}
-		p += len;
+		p += len + (p[len] == '/' ? 1 : 0);
 	}
+	if (n == 0 && relative)
+		BF_FAIL(err, BF_ERR_CORRUPT, "path \"%.200s\" is empty", in);
 	if (n == 0)
 		s[n++] = '/';
 	s[n] = '\0';
-	*out = s;
+	*out = relative ? s + 1 : s;
 	return BF_OK;
 }
 
@@ -97,15 +95,14 @@ split(BfArena *a, const char *path, Parts *out, BfError *err)
 		}
 		if (strcmp(out->scheme, "file") == 0)
 		{
+			/* file://data/x was meant as a relative path: file names have no hosts. */
 			if (out->authority[0] != '\0' && strcmp(out->authority, "localhost") != 0)
-				BF_FAIL(err, BF_ERR_UNSUPPORTED, "path \"%.200s\" is on another host", path);
+				rest = path + n + 3;
 			out->scheme = out->authority = "";
 		}
 		else if (rest[0] == '\0')
 			rest = "/";
 	}
-	if (rest[0] != '/')
-		BF_FAIL(err, BF_ERR_UNSUPPORTED, "path \"%.200s\" is relative", path);
 	return normalize(a, rest, &out->path, err);
 }
 
@@ -134,8 +131,8 @@ path_below(const char *dir, const char *path)
 {
 	size_t n = strlen(dir);
 
-	if (n == 1) /* the root */
-		return path;
+	if (strcmp(dir, "/") == 0)
+		return path[0] == '/' ? path : NULL;
 	if (strncmp(dir, path, n) != 0 || (path[n] != '/' && path[n] != '\0'))
 		return NULL;
 	return path + n;
@@ -178,11 +175,12 @@ bf_location_new(BfArena *a, const char *recorded, const char *metadata_path, BfL
 	BF_TRY_PTR(a, out->written, bf_arena_strndup(a, recorded, n), err);
 
 	BF_TRY(split(a, metadata_path, &is, err));
-	if (is.scheme[0] != '\0')
-		BF_FAIL(err, BF_ERR_UNSUPPORTED, "metadata file \"%.200s\" is not local", metadata_path);
+	if (is.scheme[0] != '\0' || is.path[0] != '/')
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "metadata file \"%.200s\" is not an absolute local path",
+				metadata_path);
 	BF_TRY(parent(a, is.path, &dir, err));
 	name = strrchr(dir, '/') + 1;
-	if (strcmp(name, METADATA_DIR) != 0 && was.scheme[0] == '\0')
+	if (strcmp(name, METADATA_DIR) != 0 && was.scheme[0] == '\0' && was.path[0] == '/')
 	{
 		out->found = was.path;
 		return BF_OK;
@@ -228,6 +226,9 @@ bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, 
 		BF_FAIL(err, BF_ERR_UNSUPPORTED,
 				"path \"%.200s\" is outside the table, and scheme %.20s is not supported",
 				recorded_path, path.scheme);
+	if (path.path[0] != '/')
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "path \"%.200s\" is relative and outside the table",
+				recorded_path);
 	/* The text began under the table: it has been led out of it on purpose. */
 	if (strstr(recorded_path, "/../") != NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "path \"%.200s\" leaves the table by \"..\"", recorded_path);
@@ -249,7 +250,7 @@ bf_location_record(BfArena *a, const BfLocation *l, const char *local_path, cons
 	Parts path;
 
 	BF_TRY(split(a, local_path, &path, err));
-	BF_NEVER(err, path.scheme[0] != '\0');
+	BF_NEVER(err, path.scheme[0] != '\0' || path.path[0] != '/');
 	below = path_below(l->found, path.path);
 	if (below == NULL)
 		BF_TRY_PTR(a, *out, bf_arena_printf(a, "file://%s", path.path), err);

@@ -11,8 +11,8 @@
  *   s3a://b/k  s3n://b/k  s3://b/k                           s3://b/k
  *   hdfs://nn:8020//a//b/                                    hdfs://nn:8020/a/b
  *   /a/./b/../c                                              /a/c
+ *   a/b  file://a/b                                          a/b, relative: only below the table
  *   /../x                                                    corrupt: leaves the root
- *   a/b                                                      unsupported: relative
  *
  * Everything else is literal: `%20`, `?` and `#` are part of the name, as in Hadoop's Path. Two
  * paths of which only one has a scheme are compared without scheme and authority, since real tables
@@ -36,8 +36,8 @@ typedef struct BfLocation
 extern BfStatus bf_location_new(BfArena *a, const char *recorded, const char *metadata_path,
 								BfLocation *out, BfError *err) BF_MUST_CHECK;
 /* Local path for a recorded one. Logical paths (bifang://) must not be passed. A local path outside
- * the table is returned as it is: see bf_location_inside. Another scheme outside the table is
- * BF_ERR_UNSUPPORTED naming the scheme; `..` out of the table is BF_ERR_CORRUPT. */
+ * the table is returned as it is: see bf_location_inside. A relative path or another scheme outside
+ * the table is BF_ERR_UNSUPPORTED; `..` out of the table is BF_ERR_CORRUPT. */
 extern BfStatus bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path,
 									const char **out, BfError *err) BF_MUST_CHECK;
 /* Does a path that resolve gave lie under the table's directory? Metadata comes from outside: a
