@@ -76,6 +76,9 @@ open_chunk(BfiColumn *c, int32_t rg, BfError *err)
 	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer_pos,
 			"the column chunk has %lld values, its row group %lld rows", (long long) m->n_values,
 			(long long) f->row_groups[rg].n_rows);
+	c->levels_left = m->n_values;
+	if (m->n_values == 0)
+		return BF_OK; /* such a chunk may have no pages, and any offsets */
 	start = m->data_page_offset;
 	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < start)
 		start = m->dictionary_page_offset;
@@ -84,7 +87,6 @@ open_chunk(BfiColumn *c, int32_t rg, BfError *err)
 				!__builtin_add_overflow(start, m->compressed_bytes, &end) && end <= f->footer_pos,
 			f->footer_pos, "the column chunk has %lld bytes at %lld, the footer begins at %lld",
 			(long long) m->compressed_bytes, (long long) start, (long long) f->footer_pos);
-	c->levels_left = m->n_values;
 	c->next_page = start;
 	c->window.pos = start;
 	c->window.len = 0;

@@ -146,6 +146,21 @@ extern bool bfi_writer_before(const BfiWriter *w, BfiApp app, int major, int min
 extern BfStatus bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf,
 							   BfiColumnChunk *out, BfError *err) BF_MUST_CHECK;
 
+/* Bounds of a chunk's values, where they can be trusted. */
+typedef struct BfiBounds
+{
+	bool has_min;
+	bool has_max;
+	bool min_exact;
+	bool max_exact;
+	BfValue min; /* views point into the footer */
+	BfValue max;
+	int64_t null_count; /* -1 = not known */
+} BfiBounds;
+
+extern void
+bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, BfiBounds *out);
+
 /* ---- pages ---- */
 
 /* A chunk's bytes through a window that moves forward: filled by reads of at least

@@ -64,11 +64,15 @@ typedef struct BfParquetChunkInfo
 	int64_t null_count; /* -1 = not recorded */
 	bool has_min;
 	bool has_max;
-	BfValue min; /* only where the writer's statistics can be trusted */
+	BfValue min; /* only where the writer's statistics can be trusted; bounds, never NaN */
 	BfValue max;
+	bool min_exact; /* a value of the column, not just a bound */
+	bool max_exact;
 } BfParquetChunkInfo;
 
+/* Leaf columns in the schema's depth-first order. */
 extern int32_t bf_parquet_n_leaves(const BfParquetFile *f);
+/* Everything in *out lives in `a`. */
 extern BfStatus bf_parquet_chunk_info(const BfParquetFile *f, BfArena *a, int32_t rg, int32_t leaf,
 									  BfParquetChunkInfo *out, BfError *err) BF_MUST_CHECK;
 

@@ -2,6 +2,11 @@
  * Who wrote the file, and which of its statistics can be believed.
  *
  *     created_by = application " version " semver [ " (build " hash ")" ]
+ *
+ * Two pairs of bounds exist. min_value and max_value are in the order of the column's type where
+ * the file says so (column_orders). The older min and max were compared as signed numbers and
+ * signed bytes, whatever the type, and for bytes some writers compared something else again
+ * (PARQUET-251): they are used where signed order is the type's order, or where both are equal.
  */
 #include "parquet/internal.h"
 
@@ -80,4 +85,208 @@ bfi_writer_before(const BfiWriter *w, BfiApp app, int major, int minor, int patc
 	if (w->minor != minor)
 		return w->minor < minor;
 	return w->patch < patch;
+}
+
+/* Is the type's order the signed one of its physical numbers? */
+static bool
+is_signed_order(const BfiLeaf *leaf)
+{
+	return leaf->physical != BFI_BYTE_ARRAY && leaf->physical != BFI_FLBA &&
+		   leaf->physical != BFI_INT96 && !leaf->is_unsigned;
+}
+
+/* Types without a defined order. */
+static bool
+has_no_order(const BfiLeaf *leaf)
+{
+	return leaf->physical == BFI_INT96 || leaf->type.kind == BF_KIND_INTERVAL ||
+		   leaf->type.kind == BF_KIND_NULL;
+}
+
+/* PARQUET-251: binary statistics that are simply wrong. CDH 5.5 had the fix in its 1.5.0. */
+static bool
+binary_bounds_are_damaged(const BfiWriter *w)
+{
+	if (w->major < 0)
+		return true;
+	if (!bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0))
+		return false;
+	return !(w->major == 1 && w->minor == 5 && w->patch == 0 &&
+			 (w->cdh_major > 5 || (w->cdh_major == 5 && w->cdh_minor >= 5)));
+}
+
+static bool
+same_bytes(BfView a, BfView b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Picks the pair that can be believed; a NULL pointer where there is none. */
+static void
+choose_pair(const BfParquetFile *f, int32_t leaf, const BfiStatistics *s, BfView *min, BfView *max)
+{
+	const BfiLeaf *l = &f->leaves[leaf];
+	uint8_t order = f->orders != NULL ? f->orders[leaf] : (uint8_t) BFI_ORDER_UNDEFINED;
+	bool both_old = (s->seen & (BFI_STAT_MIN | BFI_STAT_MAX)) == (BFI_STAT_MIN | BFI_STAT_MAX);
+
+	*min = *max = (BfView){NULL, 0};
+	if (has_no_order(l))
+		return;
+	if ((s->seen & (BFI_STAT_MIN_VALUE | BFI_STAT_MAX_VALUE)) != 0)
+	{
+		if (order == BFI_ORDER_TYPE || (order == BFI_ORDER_UNDEFINED && is_signed_order(l)))
+		{
+			*min = s->min_value;
+			*max = s->max_value;
+		}
+		return;
+	}
+	if (!is_signed_order(l) && (!both_old || !same_bytes(s->min, s->max)))
+		return;
+	if ((l->physical == BFI_BYTE_ARRAY || l->physical == BFI_FLBA) &&
+		binary_bounds_are_damaged(&f->writer))
+		return;
+	*min = s->min;
+	*max = s->max;
+}
+
+/* One bound, PLAIN without a length, as a value; false when it is none of this type. */
+static bool
+bound_value(const BfiLeaf *leaf, BfView b, BfValue *out)
+{
+	BfError ignored;
+	uint64_t number = 0;
+	const void *in = &number;
+	uint32_t width = leaf->physical == BFI_BOOLEAN ? 1 : leaf->width;
+
+	memset(out, 0, sizeof *out);
+	out->type = leaf->type;
+	if (b.ptr == NULL || (leaf->physical != BFI_BYTE_ARRAY && b.len != width))
+		return false;
+	if (leaf->physical == BFI_BYTE_ARRAY || leaf->physical == BFI_FLBA)
+		in = &b;
+	else
+		memcpy(&number, b.ptr, b.len);
+	if (leaf->convert != BFI_CONVERT_NONE)
+	{
+		bf_error_clear(&ignored);
+		return bfi_convert(leaf, in, 1, &out->v, 0, &ignored) == BF_OK;
+	}
+	switch (leaf->storage)
+	{
+		case BF_STORE_U8: out->v.u8 = number != 0; return number <= 1;
+		case BF_STORE_VIEW: out->v.view = b; return true;
+		default: memcpy(&out->v, &number, sizeof number); return true;
+	}
+}
+
+static bool
+is_nan(const BfValue *v)
+{
+	switch (bf_type_storage(v->type))
+	{
+		case BF_STORE_F32: return v->v.f32 != v->v.f32;
+		case BF_STORE_F64: return v->v.f64 != v->v.f64;
+		default: return false;
+	}
+}
+
+void
+bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, BfiBounds *out)
+{
+	const BfiLeaf *l = &f->leaves[leaf];
+	const BfiStatistics *s = &m->statistics;
+	bool fixed = l->physical != BFI_BYTE_ARRAY && l->physical != BFI_FLBA;
+	BfView min;
+	BfView max;
+
+	memset(out, 0, sizeof *out);
+	out->null_count = -1;
+	if ((m->seen & BFI_CM_STATISTICS) == 0)
+		return;
+	if ((s->seen & BFI_STAT_NULL_COUNT) != 0 && s->null_count >= 0 && s->null_count <= m->n_values)
+		out->null_count = s->null_count;
+	if (l->problem != NULL)
+		return;
+	choose_pair(f, leaf, s, &min, &max);
+	out->has_min = bound_value(l, min, &out->min) && !is_nan(&out->min);
+	out->has_max = bound_value(l, max, &out->max) && !is_nan(&out->max);
+	/* Inverted bounds are nobody's. */
+	if (out->has_min && out->has_max && bf_value_compare(&out->min, &out->max) > 0)
+		out->has_min = out->has_max = false;
+	/* Writers may cut bytes short; numbers they can't. */
+	out->min_exact = out->has_min && (fixed || s->min_exact);
+	out->max_exact = out->has_max && (fixed || s->max_exact);
+}
+
+static BfStatus
+encoding_names(BfArena *a, BfiThriftList list, const char **out, BfError *err)
+{
+	char buf[512] = "";
+	size_t used = 0;
+
+	/* Each value at most once; a list that is longer than there are encodings has nothing to say.
+	 */
+	for (uint32_t i = 0; i < list.n && i < 32 && list.type == BFI_T_I32; i++)
+	{
+		int32_t e;
+		const char *name;
+		size_t n;
+
+		BF_TRY(bf_cursor_varint32(&list.c, &e, err));
+		name = bfi_encoding_name(e);
+		n = strlen(name);
+		if (used + n + 2 > sizeof buf)
+			break;
+		if (used > 0)
+			buf[used++] = ',';
+		memcpy(buf + used, name, n + 1);
+		used += n;
+	}
+	BF_TRY_PTR(a, *out, bf_arena_strdup(a, buf), err);
+	return BF_OK;
+}
+
+static BfStatus
+own_view(BfArena *a, bool has, BfValue *v, BfError *err)
+{
+	if (!has || bf_type_storage(v->type) != BF_STORE_VIEW)
+		return BF_OK;
+	BF_TRY_PTR(a, v->v.view.ptr, bf_arena_memdup(a, v->v.view.ptr, v->v.view.len), err);
+	return BF_OK;
+}
+
+BfStatus
+bf_parquet_chunk_info(const BfParquetFile *f, BfArena *a, int32_t rg, int32_t leaf,
+					  BfParquetChunkInfo *out, BfError *err)
+{
+	BfiColumnChunk chunk;
+	BfiBounds bounds;
+	char path[1024];
+
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && leaf >= 0 && leaf < f->n_leaves);
+	memset(out, 0, sizeof *out);
+	bfi_node_path(f, f->leaves[leaf].node, path, sizeof path);
+	BF_TRY_PTR(a, out->path, bf_arena_strdup(a, path), err);
+	if (bfi_chunk_meta(f, rg, leaf, &chunk, err) != BF_OK)
+	{
+		bf_error_column(err, path);
+		return bf_error_object(err, bf_source_name(f->source));
+	}
+	out->physical_type = bfi_physical_name(chunk.meta.type);
+	out->codec = bfi_codec_name(chunk.meta.codec);
+	BF_TRY(encoding_names(a, chunk.meta.encodings, &out->encodings, err));
+	out->n_values = chunk.meta.n_values;
+	out->compressed_bytes = chunk.meta.compressed_bytes;
+	out->uncompressed_bytes = chunk.meta.uncompressed_bytes;
+	bfi_bounds(f, leaf, &chunk.meta, &bounds);
+	out->null_count = bounds.null_count;
+	out->has_min = bounds.has_min;
+	out->has_max = bounds.has_max;
+	out->min = bounds.min;
+	out->max = bounds.max;
+	out->min_exact = bounds.min_exact;
+	out->max_exact = bounds.max_exact;
+	BF_TRY(own_view(a, out->has_min, &out->min, err));
+	return own_view(a, out->has_max, &out->max, err);
 }
