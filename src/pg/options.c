@@ -60,6 +60,8 @@ static const OptionDef option_defs[] = {
 	 "namespace of the lake table in the server's catalog"},
 	{"table", ON_TABLE, OPT_TEXT, NULL, "the relation's name at creation", InvalidOid,
 	 "name of the lake table in the server's catalog"},
+	{"topic", ON_TABLE, OPT_TEXT, NULL, NULL, InvalidOid,
+	 "kafka_log: the topic whose partitions are read, where the location names those of several"},
 	{"isolation", ON_TABLE | ON_IMPORT, OPT_WORD, "read_committed read_uncommitted",
 	 "read_committed", InvalidOid,
 	 "kafka_log: whether records of aborted and open transactions are shown"},
@@ -384,6 +386,8 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 			out->ns = value;
 		else if (strcmp(def->defname, "table") == 0)
 			out->table = value;
+		else if (strcmp(def->defname, "topic") == 0)
+			out->topic = value;
 		else if (strcmp(def->defname, "partition_by") == 0)
 			out->partition_by = value;
 		else if (strcmp(def->defname, "isolation") == 0)

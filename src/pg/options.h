@@ -32,6 +32,7 @@ typedef struct BifangOptions
 	const char *live_dir;	  /* absolute; default <data directory>/bifang/live/<database oid> */
 	const char *catalog_name; /* default: the server's name */
 	bool read_committed;	  /* kafka_log: aborted transactions are not shown (default) */
+	const char *topic; /* kafka_log: only this topic of what the location names; NULL = all */
 	const char *partition_by; /* for a new lake table: "day(ts), bucket(16, id)"; NULL = none */
 	bool own_dirs;			  /* the server names warehouse or live_dir itself */
 } BifangOptions;

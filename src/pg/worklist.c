@@ -448,25 +448,45 @@ add_segment(void *arg, const char *name, BfPathKind kind, BfError *err)
 	return BF_OK;
 }
 
+bool
+bifang_kafka_partition(const char *path, char **topic, int32 *partition)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash == NULL ? path : slash + 1;
+	const char *end;
+
+	if (path_kind(path) != BF_PATH_DIR || !bf_kafka_dir_name(name, &end, partition))
+		return false;
+	*topic = pnstrdup(name, (Size) (end - name));
+	return true;
+}
+
 static void
 add_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
 {
+	const char *topic = o->topic;
 	ListCell *lc;
 	int32 room = 0;
 
 	foreach (lc, bifang_expand_location(o->location, BIFANG_KAFKA_LOG))
 	{
 		const char *path = lfirst(lc);
-		const char *slash = strrchr(path, '/');
-		const char *topic_end;
+		char *found;
 		int32 partition;
 		Segments s = {path, -1, -1, 0, 0};
 		BifangUnit *u;
 		BfError err;
 
-		if (path_kind(path) != BF_PATH_DIR ||
-			!bf_kafka_dir_name(slash == NULL ? path : slash + 1, &topic_end, &partition))
+		if (!bifang_kafka_partition(path, &found, &partition) ||
+			(o->topic != NULL && strcmp(found, o->topic) != 0))
 			continue;
+		if (topic == NULL)
+			topic = found;
+		if (strcmp(found, topic) != 0)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+							errmsg("location \"%s\" names partitions of topics \"%s\" and \"%s\"",
+								   o->location, topic, found),
+							errhint("Choose one with option \"topic\".")));
 		u = add_unit(w, &room, BIFANG_TIER_KAFKA, path);
 		u->partition = partition;
 		bf_error_clear(&err);

@@ -72,6 +72,8 @@ extern const char *bifang_metadata_path(const BifangOptions *o, Snapshot snap);
 /* Paths that a location names: itself, the *.parquet files of a directory, or what matches a
  * glob; sorted bytewise. Palloc'd strings. Raises when there is none. */
 extern List *bifang_expand_location(const char *location, BifangFormat format);
+/* Is it the directory of a partition? *topic is palloc'd. */
+extern bool bifang_kafka_partition(const char *path, char **topic, int32 *partition);
 /* Rows that a Parquet file was seen to have, for later estimates. */
 extern void bifang_remember_rows(const char *path, int64 size, int64 rows);
 

@@ -1,0 +1,383 @@
+/*
+ * pg/import.c: IMPORT FOREIGN SCHEMA; see import.h.
+ */
+#include "pg/import.h"
+
+#include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "parquet/parquet.h"
+#include "pg/catalog.h"
+#include "pg/error.h"
+#include "pg/host.h"
+#include "pg/lakecache.h"
+#include "pg/options.h"
+#include "pg/typemap.h"
+#include "pg/worklist.h"
+
+typedef struct Import
+{
+	ImportForeignSchemaStmt *stmt;
+	BifangOptions options;
+	List *commands;
+	List *names;	   /* of tables that have a command */
+	List *directories; /* of tables that the catalog has, whatever their namespace */
+} Import;
+
+/* Does LIMIT TO or EXCEPT let the name through? */
+static bool
+wanted(const Import *im, const char *name)
+{
+	ListCell *lc;
+
+	if (im->stmt->list_type == FDW_IMPORT_SCHEMA_ALL)
+		return true;
+	foreach (lc, im->stmt->table_list)
+		if (strcmp(((RangeVar *) lfirst(lc))->relname, name) == 0)
+			return im->stmt->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
+	return im->stmt->list_type == FDW_IMPORT_SCHEMA_EXCEPT;
+}
+
+static bool
+has_name(List *names, const char *name)
+{
+	ListCell *lc;
+
+	foreach (lc, names)
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+name_fits(const char *name)
+{
+	return name[0] != '\0' && strlen(name) < NAMEDATALEN &&
+		   pg_verifymbstr(name, (int) strlen(name), true);
+}
+
+/* Says that a table is left out, and why. Names from files may be anything, hence the care. */
+static void left_out(const char *table, const char *fmt, ...) pg_attribute_printf(2, 3);
+
+static void
+left_out(const char *table, const char *fmt, ...)
+{
+	StringInfoData why;
+	va_list args;
+	int more;
+
+	initStringInfo(&why);
+	do
+	{
+		va_start(args, fmt);
+		more = appendStringInfoVA(&why, fmt, args);
+		va_end(args);
+		if (more > 0)
+			enlargeStringInfo(&why, more);
+	} while (more > 0);
+	ereport(WARNING,
+			(errmsg("table \"%s\" is left out: %s",
+					pg_verifymbstr(table, (int) strlen(table), true) ? table : "?", why.data)));
+}
+
+static void
+append_option(StringInfo s, bool *first, const char *name, const char *value)
+{
+	appendStringInfo(s, "%s%s %s", *first ? "" : ", ", quote_identifier(name),
+					 quote_literal_cstr(value));
+	*first = false;
+}
+
+/* Column definitions; false (with a WARNING) when one of them cannot be declared. */
+static bool
+append_columns(StringInfo s, const char *table, const BfSchema *schema)
+{
+	for (int32 i = 0; i < schema->n_fields; i++)
+	{
+		const BfField *f = &schema->fields[i];
+		Oid typid;
+		int32 typmod;
+
+		if (!name_fits(f->name))
+		{
+			left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
+			return false;
+		}
+		for (int32 j = 0; j < i; j++)
+			if (strcmp(schema->fields[j].name, f->name) == 0)
+			{
+				left_out(table, "it has two columns \"%s\"", f->name);
+				return false;
+			}
+		if (!bifang_type_default(f, &typid, &typmod))
+		{
+			left_out(table, "column \"%s\" is of type %s, which is not supported", f->name,
+					 bifang_type_text(f->type));
+			return false;
+		}
+		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(f->name),
+						 bifang_pg_type_text(typid, typmod));
+		if (f->id > 0)
+			appendStringInfo(s, " OPTIONS (field_id '%d')", f->id);
+	}
+	return true;
+}
+
+/* CREATE FOREIGN TABLE up to the parenthesis of its options. */
+static bool
+begin_table(Import *im, StringInfo s, const char *table, const BfSchema *schema,
+			const char *columns)
+{
+	if (!wanted(im, table))
+		return false;
+	if (!name_fits(table))
+	{
+		left_out(table, "its name cannot be one in PostgreSQL");
+		return false;
+	}
+	if (has_name(im->names, table))
+	{
+		left_out(table, "another one has the same name");
+		return false;
+	}
+	initStringInfo(s);
+	appendStringInfo(s, "CREATE FOREIGN TABLE %s (", quote_identifier(table));
+	if (columns != NULL)
+		appendStringInfoString(s, columns);
+	else if (!append_columns(s, table, schema))
+		return false;
+	appendStringInfo(s, "\n) SERVER %s OPTIONS (", quote_identifier(im->stmt->server_name));
+	return true;
+}
+
+static void
+end_table(Import *im, StringInfo s, const char *table)
+{
+	appendStringInfoChar(s, ')');
+	im->commands = lappend(im->commands, s->data);
+	im->names = lappend(im->names, pstrdup(table));
+}
+
+/* ---- lake tables ---- */
+
+/* The directory of a metadata file's table, palloc'd. */
+static char *
+table_directory(const char *metadata_path)
+{
+	char *dir = pstrdup(metadata_path);
+
+	for (int i = 0; i < 2; i++)
+	{
+		char *slash = strrchr(dir, '/');
+
+		if (slash != NULL)
+			*slash = '\0';
+	}
+	return dir;
+}
+
+static bool
+import_row(void *arg, const BifangLakeTable *row)
+{
+	Import *im = arg;
+	StringInfoData s;
+	bool first = true;
+
+	im->directories = lappend(im->directories, table_directory(row->metadata_location));
+	if (strcmp(row->catalog, im->options.catalog_name) != 0 ||
+		strcmp(row->ns, im->stmt->remote_schema) != 0 || !wanted(im, row->name))
+		return true;
+	if (!begin_table(im, &s, row->name,
+					 bifang_lake_table(CurrentMemoryContext, row->metadata_location)->schema, NULL))
+		return true;
+	append_option(&s, &first, "namespace", row->ns);
+	append_option(&s, &first, "table", row->name);
+	end_table(im, &s, row->name);
+	return true;
+}
+
+typedef struct Names
+{
+	List *names;
+} Names;
+
+static BfStatus
+add_directory(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	Names *n = arg;
+
+	(void) err;
+	if (kind == BF_PATH_DIR && name[0] != '.')
+		n->names = lappend(n->names, pstrdup(name));
+	return BF_OK;
+}
+
+/* A table that only the directory tells of is read by its location. */
+static void
+import_directory(Import *im, const char *dir, const char *name)
+{
+	BifangOptions o = im->options;
+	const char *metadata;
+	StringInfoData s;
+	bool first = true;
+
+	o.location = psprintf("%s/%s", dir, name);
+	if (has_name(im->directories, o.location) || has_name(im->names, name) || !wanted(im, name))
+		return;
+	metadata = bifang_metadata_path(&o, GetActiveSnapshot());
+	if (metadata == NULL)
+		return;
+	if (!begin_table(im, &s, name, bifang_lake_table(CurrentMemoryContext, metadata)->schema, NULL))
+		return;
+	append_option(&s, &first, "location", o.location);
+	end_table(im, &s, name);
+}
+
+static void
+import_lake(Import *im)
+{
+	const char *dir;
+	Names n = {NIL};
+	BfPathInfo info;
+	BfError err;
+	ListCell *lc;
+
+	bifang_options_check_read(&im->options);
+	bifang_catalog_visit_tables(import_row, im);
+	dir = psprintf("%s/%s", im->options.warehouse, im->stmt->remote_schema);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bifang_host()->stat(bifang_host(), dir, &info, &err), &err);
+	if (info.kind != BF_PATH_DIR || !im->options.own_dirs ||
+		strchr(im->stmt->remote_schema, '/') != NULL || im->stmt->remote_schema[0] == '.')
+		return;
+	BIFANG_CHECK(bifang_host()->list(bifang_host(), dir, add_directory, &n, &err), &err);
+	foreach (lc, n.names)
+	{
+		CHECK_FOR_INTERRUPTS();
+		import_directory(im, dir, lfirst(lc));
+	}
+}
+
+/* ---- plain Parquet files ---- */
+
+static void
+import_file(Import *im, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = pstrdup(slash == NULL ? path : slash + 1);
+	size_t n = strlen(name);
+	BfArena *a;
+	BfSource *source;
+	BfParquetFile *file;
+	StringInfoData s;
+	BfError err;
+	BfStatus status;
+	bool first = true;
+
+	if (n > 8 && strcmp(name + n - 8, ".parquet") == 0)
+		name[n - 8] = '\0';
+	if (!wanted(im, name))
+		return;
+	a = bifang_arena(CurrentMemoryContext, "import", BIFANG_ARENA_MAX_METADATA);
+	bf_error_clear(&err);
+	status = bf_source_open(a, path, NULL, &source, &err);
+	if (status == BF_OK)
+		status = bf_parquet_open(a, source, &bf_parquet_default_limits, &file, &err);
+	if (status == BF_ERR_CORRUPT || status == BF_ERR_UNSUPPORTED)
+	{
+		bf_error_object(&err, path);
+		bifang_warn(WARNING, &err);
+		left_out(name, "its file cannot be read");
+	}
+	else
+	{
+		BIFANG_CHECK(status, &err);
+		if (begin_table(im, &s, name, bf_parquet_schema(file), NULL))
+		{
+			append_option(&s, &first, "format", "parquet");
+			append_option(&s, &first, "location", path);
+			end_table(im, &s, name);
+		}
+	}
+	bifang_arena_free(a);
+}
+
+/* ---- Kafka logs ---- */
+
+static void
+import_topic(Import *im, const char *topic)
+{
+	static const char columns[] = "\n\tpartition integer,\n\t\"offset\" bigint,\n\t\"timestamp\" "
+								  "timestamptz,\n\tkey bytea,\n\tvalue bytea,\n\theaders jsonb";
+	StringInfoData s;
+	bool first = true;
+
+	if (!begin_table(im, &s, topic, NULL, columns))
+		return;
+	append_option(&s, &first, "format", "kafka_log");
+	append_option(&s, &first, "location", im->options.location);
+	append_option(&s, &first, "topic", topic);
+	if (!im->options.read_committed)
+		append_option(&s, &first, "isolation", "read_uncommitted");
+	end_table(im, &s, topic);
+}
+
+static void
+import_topics(Import *im)
+{
+	List *topics = NIL;
+	ListCell *lc;
+
+	foreach (lc, bifang_expand_location(im->options.location, BIFANG_KAFKA_LOG))
+	{
+		char *topic;
+		int32 partition;
+
+		if (bifang_kafka_partition(lfirst(lc), &topic, &partition) && !has_name(topics, topic))
+			topics = lappend(topics, topic);
+	}
+	if (topics == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("location \"%s\" names no partition directory", im->options.location),
+				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
+	foreach (lc, topics)
+		import_topic(im, lfirst(lc));
+}
+
+List *
+bifangImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
+{
+	Import im = {.stmt = stmt};
+	ListCell *lc;
+
+	bifang_server_options_get(serverOid, &im.options);
+	bifang_import_options_get(stmt->options, &im.options);
+	if (im.options.format == BIFANG_ICEBERG)
+	{
+		if (im.options.location != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					 errmsg("option \"location\" needs option \"format\" here"),
+					 errhint("Tables of a catalog and of a warehouse are imported by namespace.")));
+		import_lake(&im);
+		return im.commands;
+	}
+	if (im.options.location == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+						errmsg("import of format \"%s\" needs option \"location\"",
+							   bifang_format_name(im.options.format))));
+	if (im.options.format == BIFANG_KAFKA_LOG)
+		import_topics(&im);
+	else
+		foreach (lc, bifang_expand_location(im.options.location, BIFANG_PARQUET))
+		{
+			CHECK_FOR_INTERRUPTS();
+			import_file(&im, lfirst(lc));
+		}
+	return im.commands;
+}
