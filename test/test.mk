@@ -42,3 +42,48 @@ unit: $(BUILD)/unit/run ## Unit tests of the core, under AddressSanitizer and UB
 .PHONY: stage
 stage: ## Build, and install into a private copy of the server under build/stage
 	@test/stage.sh
+
+# --- Fuzzing ------------------------------------------------------------------------------------
+# Each target is linked with a seeded driver (every test run) and with libFuzzer (make fuzz).
+FUZZ_CORE = $(sort $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)) test/unit/lib/host_posix.c)
+FUZZ_TARGET_SRC = $(if $(TARGET),$(TARGET:%=test/fuzz/fuzz_%.c),$(wildcard test/fuzz/fuzz_*.c))
+FUZZ_OBJ = $(patsubst %.c,$(BUILD)/unit/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
+	test/fuzz/driver.c $(FUZZ_TARGET_SRC)))
+FUZZ_SECONDS ?= 3
+
+FUZZ_REPLAY = $(BUILD)/fuzz/replay$(if $(TARGET),-$(firstword $(TARGET)))
+
+$(FUZZ_REPLAY): $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(CORE_CC) $(CORE_DEBUG) $^ $(CORE_LIBS) -o $@
+
+.PHONY: fuzz-replay
+fuzz-replay: $(FUZZ_REPLAY) ## Every fuzz target over its seeds and over mutations of them
+	FUZZ_OUT=$(BUILD)/fuzz $(FUZZ_REPLAY) -t $(FUZZ_SECONDS) $(TARGET)
+
+-include $(FUZZ_OBJ:.o=.d)
+
+# libFuzzer wants clang, and objects that it has instrumented.
+SECONDS ?= 60
+FUZZ_CC ?= clang
+FUZZ_FLAGS = -g -O1 -DBF_DEBUG -DBF_ARENA_MALLOC -fno-omit-frame-pointer \
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined
+LIBFUZZER_OBJ = $(patsubst %.c,$(BUILD)/libfuzzer/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
+	$(FUZZ_TARGET_SRC)))
+
+$(BUILD)/libfuzzer/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(CORE_CFLAGS) -Wno-error $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+
+.PHONY: fuzz
+fuzz: $(LIBFUZZER_OBJ) ## libFuzzer on TARGET=<name> for SECONDS=60
+	@test -n "$(TARGET)" || { echo "make fuzz TARGET=<name>, one of:"; \
+		sed -n 's/^\tX(\([a-z_]*\)).*/  \1/p' test/fuzz/fuzz.h; exit 2; }
+	@mkdir -p $(BUILD)/libfuzzer/$(TARGET) test/fuzz/seeds/$(TARGET)
+	$(FUZZ_CC) $(CORE_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=$(TARGET) \
+		test/fuzz/libfuzzer.c $^ $(CORE_LIBS) -o $(BUILD)/libfuzzer/run-$(TARGET)
+	$(BUILD)/libfuzzer/run-$(TARGET) -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 \
+		-artifact_prefix=$(BUILD)/libfuzzer/failed-$(TARGET)- \
+		$(BUILD)/libfuzzer/$(TARGET) test/fuzz/seeds/$(TARGET)
+
+-include $(LIBFUZZER_OBJ:.o=.d)

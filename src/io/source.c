@@ -217,6 +217,11 @@ bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfErro
 		*p = s->memory + pos;
 		return BF_OK;
 	}
+	if (len == 0)
+	{
+		*p = (const uint8_t *) "";
+		return BF_OK;
+	}
 	if (!in_window(s, pos, len))
 		BF_TRY(fill_window(s, pos, len, err));
 	*p = s->window + (pos - s->window_pos);

@@ -1,0 +1,74 @@
+/*
+ * Fuzz targets. Each is one file fuzz_<name>.c with one function,
+ *
+ *     int bf_fuzz_<name>(const uint8_t *data, size_t size);
+ *
+ * and one line in the list below. The same function is run by three drivers:
+ *
+ *     make fuzz-replay               seeds and seeded mutations of them, on every test run;
+ *                                    with TARGET=<name> for one of them
+ *     make fuzz TARGET=<name>        libFuzzer, for $(SECONDS) seconds
+ *     build/fuzz/replay <name> file  one input, for looking at a failure
+ *
+ * A target is a property test: beyond "no crash" it checks what must hold (decode of encode, one
+ * way against the other) with FUZZ_CHECK. It takes memory and files from fuzz_host(); the driver
+ * ends the run when something was not given back, when a run takes more than FUZZ_SECONDS_MAX
+ * seconds or more than FUZZ_BYTES_MAX bytes. It returns 0, or -1 for input that is not worth
+ * keeping.
+ *
+ * Seeds stand in test/fuzz/seeds/<name>/. A file FROM_CORPUS there has patterns, one a line,
+ * relative to $BIFANG_CORPUS: files that match and have at most FUZZ_INPUT_MAX bytes are seeds too.
+ */
+#ifndef TEST_FUZZ_FUZZ_H
+#define TEST_FUZZ_FUZZ_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+
+/* Keep the list sorted, one target a line. */
+#define FUZZ_TARGETS(X) \
+	X(codec)            \
+	X(source)
+
+/* Weak, so that a program can be linked with some of them only (`make fuzz-replay TARGET=<name>`).
+ */
+#define FUZZ_DECLARE(name) \
+	extern int bf_fuzz_##name(const uint8_t *data, size_t size) __attribute__((weak));
+FUZZ_TARGETS(FUZZ_DECLARE)
+#undef FUZZ_DECLARE
+
+#define FUZZ_SECONDS_MAX 10
+#define FUZZ_INPUT_MAX ((size_t) 256 * 1024)
+#define FUZZ_BYTES_MAX ((size_t) 512 << 20)
+
+#define FUZZ_CHECK(cond)                                                              \
+	do                                                                                \
+	{                                                                                 \
+		if (!(cond))                                                                  \
+		{                                                                             \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #cond); \
+			abort();                                                                  \
+		}                                                                             \
+	} while (0)
+
+/* The host of the running input: in memory up to FUZZ_BYTES_MAX, counted. */
+extern const BfHost *fuzz_host(void);
+/* An arena on it; the target frees it. */
+extern BfArena *fuzz_arena(size_t bytes_max);
+/* What a driver calls: runs the input, then looks for what was not given back. */
+extern int fuzz_run(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size);
+
+/* Takes the input apart: numbers come from the end, so that the front stays the file under test. */
+typedef struct FuzzInput
+{
+	const uint8_t *data;
+	size_t size;
+} FuzzInput;
+
+/* 0 when nothing is left. */
+extern uint64_t fuzz_take(FuzzInput *in, unsigned bytes);
+extern uint64_t fuzz_take_below(FuzzInput *in, uint64_t n);
+
+#endif
