@@ -12,6 +12,7 @@
 
 #include "avro/container.h"
 #include "iceberg/commit.h"
+#include "io/publish.h"
 
 #define BFI_WHERE_MAX 160
 
@@ -93,5 +94,70 @@ extern BfStatus bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCove
 /* What the logical ones among the files name; an entry in two of them is corrupt. */
 extern BfStatus bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files,
 									  BfCoverage *out, BfError *err) BF_MUST_CHECK;
+
+/* commit_value.c */
+
+/* The Avro type of a partition field; named types are made unique by the field's id. NULL: none. */
+extern json_t *bfi_avro_type_json(BfType t, int32_t field_id);
+/* Encodes a value of the union [null, type]. */
+extern BfStatus bfi_avro_put_value(BfBuffer *out, const BfValue *v, BfError *err) BF_MUST_CHECK;
+/* The bytes of a bound; a view shares the value's. */
+extern BfStatus
+bfi_single_value(BfArena *a, const BfValue *v, BfView *out, BfError *err) BF_MUST_CHECK;
+extern bool bfi_value_is_nan(const BfValue *v);
+
+/* commit_avro.c */
+
+typedef struct BfiPartitionSummary
+{
+	bool contains_null;
+	int contains_nan; /* -1 = not known */
+	BfView lower;	  /* ptr NULL = none */
+	BfView upper;
+} BfiPartitionSummary;
+
+/* A manifest for a list: one that was read (summaries NULL) or a new one. */
+typedef struct BfiListEntry
+{
+	BfIceManifest manifest;
+	int32_t n_summaries;
+	BfiPartitionSummary *summaries;
+} BfiListEntry;
+
+extern BfStatus
+bfi_json_text(BfArena *a, const json_t *json, const char **out, BfError *err) BF_MUST_CHECK;
+/* The manifest of those among the files that have the spec. */
+extern BfStatus bfi_manifest_bytes(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
+								   const BfIceNewFile *files, int32_t n_files, int64_t snapshot_id,
+								   BfView *out, BfError *err) BF_MUST_CHECK;
+/* parent_id -1 = none. */
+extern BfStatus
+bfi_manifest_list_bytes(BfArena *a, const BfiListEntry *entries, int32_t n, int64_t snapshot_id,
+						int64_t parent_id, int64_t sequence_number, BfView *out,
+						BfError *err) BF_MUST_CHECK;
+
+/* commit_create.c */
+
+/* "bucket[16]"; not for unknown transforms. */
+extern BfStatus
+bfi_transform_text(BfArena *a, BfTransform t, const char **out, BfError *err) BF_MUST_CHECK;
+
+/* commit_metadata.c */
+
+/* A random (version 4) uuid in its text form. */
+extern BfStatus bfi_uuid(const BfHost *host, char out[37], BfError *err) BF_MUST_CHECK;
+/* Writes the tree as <dir>/<version, 5 digits>-<uuid>.metadata.json; *path = the file. */
+extern BfStatus
+bfi_metadata_publish(BfArena *a, const char *dir, int64_t version, const json_t *root,
+					 const char **path, BfError *err) BF_MUST_CHECK;
+/* Puts a version 1 tree into the form of version 2. */
+extern BfStatus bfi_metadata_upgrade(const BfIceMetadata *m, const BfHost *host, json_t *root,
+									 BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bfi_json_set(json_t *object, const char *key, json_t *value, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_json_append(json_t *array, json_t *value, BfError *err) BF_MUST_CHECK;
+/* The container under a key, made when missing or null. */
+extern BfStatus bfi_json_child(json_t *object, const char *key, bool array, json_t **out,
+							   BfError *err) BF_MUST_CHECK;
 
 #endif

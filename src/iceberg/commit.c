@@ -1,0 +1,610 @@
+#include "iceberg/commit.h"
+
+#include <stdlib.h>
+
+#include "iceberg/internal.h"
+
+/*
+ * A commit of logical files, in order:
+ *
+ *   1. check the new files against the table's specs and against what is covered already
+ *   2. collect main's manifests and the branch's logical ones
+ *   3. write one manifest per spec, the branch's manifest list (and main's, if it has no snapshot)
+ *   4. change a copy of the metadata tree and write it as the next version
+ *
+ * Nothing names the files of 3 until the caller's pointer names the file of 4.
+ */
+typedef struct Commit
+{
+	BfArena *arena;
+	const BfIceTable *table;
+	const BfIceNewFile *files;
+	int32_t n_files;
+	const char *dir; /* of the metadata files */
+	char uuid[37];
+	int64_t now_ms;
+
+	const BfIceSnapshot *main; /* NULL: has none */
+	const BfIceSnapshot *branch;
+	int64_t main_id; /* the empty snapshot that is made when main has none */
+	int64_t parent_id;
+	int64_t snapshot_id;
+	int64_t sequence_number; /* the last one given */
+
+	BfiListEntry *list; /* the branch's new manifest list */
+	int32_t n_list;
+	BfIceDataFile *logical; /* the branch's logical files, old then new */
+	int32_t n_logical;
+	int32_t logical_capacity;
+	BfCoverage parquet;
+	BfCoverage covered;
+
+	json_t *root; /* the new metadata */
+} Commit;
+
+static BfStatus
+add_logical(Commit *c, const char *path, int64_t record_count, int64_t file_size, BfError *err)
+{
+	BfIceDataFile *f;
+
+	if (c->n_logical == c->logical_capacity)
+	{
+		int32_t capacity = c->logical_capacity > 0 ? c->logical_capacity * 2 : 64;
+		BfIceDataFile *more;
+
+		BF_NEW_RAW(c->arena, more, capacity, err);
+		if (c->n_logical > 0)
+			memcpy(more, c->logical, (size_t) c->n_logical * sizeof *more);
+		c->logical = more;
+		c->logical_capacity = capacity;
+	}
+	f = &c->logical[c->n_logical];
+	memset(f, 0, sizeof *f);
+	f->logical = true;
+	f->record_count = record_count;
+	f->file_size = file_size;
+	BF_TRY_PTR(c->arena, f->path, bf_arena_strdup(c->arena, path), err);
+	BF_TRY(bf_logical_parse(c->arena, f->path, &f->log, err));
+	c->n_logical++;
+	return BF_OK;
+}
+
+/* Counts of a manifest by reading it: for lists that do not tell them, and to know which of the
+ * branch's manifests are ours. */
+typedef struct Survey
+{
+	Commit *commit;
+	BfArena *scratch;
+	int32_t files[3]; /* by status */
+	int64_t rows[3];
+	int32_t n_logical;
+	int32_t n_other;
+	bool collect; /* keep the logical files */
+} Survey;
+
+static BfStatus
+visit_survey(void *arg, const BfIceFile *file, BfError *err)
+{
+	Survey *s = arg;
+	bool live = file->status != BF_ICE_DELETED;
+
+	s->files[file->status]++;
+	BF_DATA(
+		err,
+		!__builtin_add_overflow(s->rows[file->status], file->record_count, &s->rows[file->status]),
+		-1, "record counts add up to more than 2^63");
+	if (live && bf_is_logical_path(file->path))
+	{
+		s->n_logical++;
+		if (s->collect)
+			BF_TRY(add_logical(s->commit, file->path, file->record_count, file->file_size, err));
+	}
+	else if (live)
+		s->n_other++;
+	bf_arena_reset(s->scratch);
+	return BF_OK;
+}
+
+static BfStatus
+survey_manifest(Commit *c, const BfIceManifest *m, bool collect, Survey *s, BfError *err)
+{
+	const char *path;
+	BfStatus status;
+
+	*s = (Survey){.commit = c, .collect = collect};
+	BF_TRY(bf_location_resolve(c->arena, &c->table->location, m->path, &path, err));
+	s->scratch = bf_arena_new(bf_arena_host(c->arena), "manifest entry", BF_ICE_RECORD_BYTES_MAX);
+	if (s->scratch == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status =
+		bf_ice_read_manifest(s->scratch, path, m, c->table->metadata, NULL, visit_survey, s, err);
+	bf_arena_free(s->scratch);
+	return status;
+}
+
+/* Version 2 wants every count and sequence number: what version 1 left out is read or 0. */
+static BfStatus
+complete_manifest(Commit *c, BfIceManifest *m, BfError *err)
+{
+	Survey s;
+
+	if (m->sequence_number < 0)
+		m->sequence_number = 0;
+	if (m->added_files >= 0 && m->existing_files >= 0 && m->deleted_files >= 0 &&
+		m->added_rows >= 0 && m->existing_rows >= 0 && m->deleted_rows >= 0)
+		return BF_OK;
+	BF_TRY(survey_manifest(c, m, false, &s, err));
+	m->added_files = s.files[BF_ICE_ADDED];
+	m->existing_files = s.files[BF_ICE_EXISTING];
+	m->deleted_files = s.files[BF_ICE_DELETED];
+	m->added_rows = s.rows[BF_ICE_ADDED];
+	m->existing_rows = s.rows[BF_ICE_EXISTING];
+	m->deleted_rows = s.rows[BF_ICE_DELETED];
+	return BF_OK;
+}
+
+/* Main's manifests as they are now, then those of the branch that name logical files. */
+static BfStatus
+collect_manifests(Commit *c, int32_t room, BfError *err)
+{
+	BfIceManifest *mains = NULL, *others = NULL;
+	int32_t n_mains = 0, n_others = 0, n_new = 0;
+	int32_t *new_ones;
+
+	if (c->main != NULL)
+		BF_TRY(bfi_snapshot_manifests(c->arena, c->table, c->main, NULL, &mains, &n_mains, err));
+	if (c->branch != NULL)
+		BF_TRY(
+			bfi_snapshot_manifests(c->arena, c->table, c->branch, NULL, &others, &n_others, err));
+	BF_TRY(
+		bfi_manifests_missing(c->arena, others, n_others, mains, n_mains, &new_ones, &n_new, err));
+	BF_NEW(c->arena, c->list, (int64_t) room + n_mains + n_new, err);
+	for (int32_t i = 0; i < n_new; i++)
+	{
+		BfIceManifest *m = &others[new_ones[i]];
+		Survey s;
+
+		if (m->deletes || bfi_manifest_is_empty(m))
+			continue;
+		BF_TRY(survey_manifest(c, m, true, &s, err));
+		if (s.n_logical > 0 && s.n_other > 0)
+			BF_FAIL(err, BF_ERR_UNSUPPORTED,
+					"manifest %.300s of branch \"" BF_ICE_BRANCH_BIFANG
+					"\" has logical files and others",
+					m->path);
+		if (s.n_logical > 0)
+			c->list[c->n_list++].manifest = *m;
+	}
+	for (int32_t i = 0; i < n_mains; i++)
+		c->list[c->n_list++].manifest = mains[i];
+	for (int32_t i = 0; i < c->n_list; i++)
+		BF_TRY(complete_manifest(c, &c->list[i].manifest, err));
+	return BF_OK;
+}
+
+static BfStatus
+check_file(const Commit *c, const BfIceNewFile *f, BfError *err)
+{
+	const BfIceMetadata *m = c->table->metadata;
+	const BfIceSpec *spec = bf_ice_spec(m, f->spec_id);
+
+	if (!bf_is_logical_path(f->path))
+		BF_FAIL(err, BF_ERR_VALUE, "%.300s is not the name of a logical file", f->path);
+	if (spec == NULL || spec->n_fields != f->n_partition)
+		BF_FAIL(err, BF_ERR_VALUE, "%.300s: the table has no partition spec %d with %d fields",
+				f->path, f->spec_id, f->n_partition);
+	if (f->record_count < 0 || f->file_size < 0)
+		BF_FAIL(err, BF_ERR_VALUE, "%.300s: a count is negative", f->path);
+	for (int32_t i = 0; i < spec->n_fields; i++)
+	{
+		BfType want;
+
+		if (bfi_partition_type(m, &spec->fields[i], &want) != BF_OK)
+			BF_FAIL(err, BF_ERR_UNSUPPORTED, "partition field \"%s\" (%s) can't be written",
+					spec->fields[i].name, spec->fields[i].transform_text);
+		if (!f->partition[i].is_null && !bf_type_equal(f->partition[i].type, want))
+			BF_FAIL(err, BF_ERR_VALUE,
+					"%.300s: the value of partition field \"%s\" has another type", f->path,
+					spec->fields[i].name);
+	}
+	return BF_OK;
+}
+
+static BfStatus
+check_new_entries(const BfCoverage *covered, const BfIceDataFile *f, BfError *err)
+{
+	if (bf_rangeset_count(&f->log.ranges) != f->record_count)
+		BF_FAIL(err, BF_ERR_VALUE, "%.300s names %lld entries, but its record count is %lld",
+				f->path, (long long) bf_rangeset_count(&f->log.ranges),
+				(long long) f->record_count);
+	if (bf_rangeset_overlaps(&f->log.ranges, bf_coverage_of(covered, f->log.ledger_id)))
+		BF_FAIL(err, BF_ERR_VALUE, "%.300s names entries that the table has already", f->path);
+	return BF_OK;
+}
+
+/* No entry may get into the lake twice. */
+static BfStatus
+check_coverage(Commit *c, const BfCoverage *given, BfError *err)
+{
+	BfCoverage old_logical, old, fresh;
+	int32_t n_old = c->n_logical;
+	BfStatus status;
+
+	BF_TRY(bfi_coverage_of_files(c->arena, c->logical, n_old, &old_logical, err));
+	BF_TRY(bfi_covered_parquet(c->arena, c->table, c->main, &c->parquet, err));
+	BF_TRY(bfi_coverage_union(c->arena, &old_logical, &c->parquet, &old, err));
+	for (int32_t i = 0; i < c->n_files; i++)
+	{
+		BF_TRY(
+			add_logical(c, c->files[i].path, c->files[i].record_count, c->files[i].file_size, err));
+		BF_TRY(check_new_entries(&old, &c->logical[n_old + i], err));
+	}
+	status = bfi_coverage_of_files(c->arena, c->logical + n_old, c->n_files, &fresh, err);
+	if (status == BF_ERR_CORRUPT)
+		status = err->code = BF_ERR_VALUE;
+	BF_TRY(status);
+	if (given != NULL)
+	{
+		c->covered = *given;
+		return BF_OK;
+	}
+	return bfi_coverage_union(c->arena, &old, &fresh, &c->covered, err);
+}
+
+/* The summary of one partition field over the files of a spec. */
+static BfStatus
+summarise_field(const Commit *c, const BfIceSpec *spec, int32_t field, BfiPartitionSummary *s,
+				BfError *err)
+{
+	const BfValue *low = NULL, *high = NULL;
+
+	*s = (BfiPartitionSummary){.contains_nan = 0};
+	for (int32_t i = 0; i < c->n_files; i++)
+	{
+		const BfValue *v = &c->files[i].partition[field];
+
+		if (c->files[i].spec_id != spec->spec_id)
+			continue;
+		if (v->is_null)
+			s->contains_null = true;
+		else if (bfi_value_is_nan(v))
+			s->contains_nan = 1;
+		else
+		{
+			low = low == NULL || bf_value_compare(v, low) < 0 ? v : low;
+			high = high == NULL || bf_value_compare(v, high) > 0 ? v : high;
+		}
+	}
+	if (low == NULL)
+		return BF_OK;
+	BF_TRY(bfi_single_value(c->arena, low, &s->lower, err));
+	return bfi_single_value(c->arena, high, &s->upper, err);
+}
+
+static BfStatus
+publish(Commit *c, const char *name, BfView bytes, const char **recorded, BfError *err)
+{
+	const char *path;
+
+	BF_TRY_PTR(c->arena, path, bf_arena_printf(c->arena, "%s/%s", c->dir, name), err);
+	BF_TRY(bf_publish_bytes(c->arena, path, bytes.ptr, bytes.len, err));
+	return bf_location_record(c->arena, &c->table->location, path, recorded, err);
+}
+
+static BfStatus
+write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
+{
+	BfiListEntry *e = &c->list[c->n_list];
+	BfIceManifest *m = &e->manifest;
+	const char *name;
+	BfView bytes;
+
+	BF_TRY(bfi_manifest_bytes(c->arena, c->table->metadata, spec, c->files, c->n_files,
+							  c->snapshot_id, &bytes, err));
+	BF_TRY_PTR(c->arena, name, bf_arena_printf(c->arena, "%s-m%d.avro", c->uuid, number), err);
+	BF_TRY(publish(c, name, bytes, &m->path, err));
+	m->length = bytes.len;
+	m->spec_id = spec->spec_id;
+	m->sequence_number = m->min_sequence_number = c->sequence_number;
+	m->added_snapshot_id = c->snapshot_id;
+	for (int32_t i = 0; i < c->n_files; i++)
+		if (c->files[i].spec_id == spec->spec_id)
+		{
+			m->added_files++;
+			m->added_rows += c->files[i].record_count;
+		}
+	e->n_summaries = spec->n_fields;
+	BF_NEW(c->arena, e->summaries, spec->n_fields, err);
+	for (int32_t i = 0; i < spec->n_fields; i++)
+		BF_TRY(summarise_field(c, spec, i, &e->summaries[i], err));
+	c->n_list++;
+	return BF_OK;
+}
+
+static BfStatus
+write_manifests(Commit *c, BfError *err)
+{
+	const BfIceMetadata *m = c->table->metadata;
+	int32_t number = 0;
+
+	for (int32_t i = 0; i < m->n_specs; i++)
+		for (int32_t k = 0; k < c->n_files; k++)
+			if (c->files[k].spec_id == m->specs[i].spec_id)
+			{
+				BF_TRY(write_manifest(c, &m->specs[i], number++, err));
+				break;
+			}
+	return BF_OK;
+}
+
+static BfStatus
+write_list(Commit *c, const BfiListEntry *entries, int32_t n, int64_t id, int64_t parent_id,
+		   int64_t sequence_number, const char **recorded, BfError *err)
+{
+	const char *name;
+	BfView bytes;
+
+	BF_TRY(
+		bfi_manifest_list_bytes(c->arena, entries, n, id, parent_id, sequence_number, &bytes, err));
+	BF_TRY_PTR(c->arena, name,
+			   bf_arena_printf(c->arena, "snap-%lld-1-%s.avro", (long long) id, c->uuid), err);
+	return publish(c, name, bytes, recorded, err);
+}
+
+static BfStatus
+set_count(json_t *summary, const char *key, int64_t value, BfError *err)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof digits, "%lld", (long long) value);
+	return bfi_json_set(summary, key, json_string(digits), err);
+}
+
+/* The empty coverage is only written over another one. */
+static BfStatus
+set_coverage(Commit *c, json_t *object, const char *key, const BfCoverage *coverage, BfError *err)
+{
+	BfBuffer text;
+	BfStatus status;
+
+	bf_buffer_init(&text, bf_arena_host(c->arena), BF_ICE_JSON_BYTES_MAX);
+	status = bf_coverage_format(coverage, &text, err);
+	if (status == BF_OK && (text.len > 0 || json_object_get(object, key) != NULL))
+		status = bfi_json_set(
+			object, key, json_stringn(text.len > 0 ? (const char *) text.data : "", text.len), err);
+	bf_buffer_free(&text);
+	return status;
+}
+
+/* Totals of the branch: what the manifests tell, and for sizes what main's summary tells. */
+static BfStatus
+put_totals(Commit *c, json_t *summary, BfError *err)
+{
+	static const char *const of_main[] = {"total-position-deletes", "total-equality-deletes"};
+	const char *text = c->main != NULL ? bf_ice_summary(c->main, "total-files-size") : "0";
+	int64_t files = 0, deletes = 0, rows = 0, size = 0;
+
+	for (int32_t i = 0; i < c->n_list; i++)
+	{
+		const BfIceManifest *m = &c->list[i].manifest;
+
+		*(m->deletes ? &deletes : &files) += m->added_files + m->existing_files;
+		if (!m->deletes)
+			rows += m->added_rows + m->existing_rows;
+	}
+	BF_TRY(set_count(summary, "total-data-files", files, err));
+	BF_TRY(set_count(summary, "total-delete-files", deletes, err));
+	BF_TRY(set_count(summary, "total-records", rows, err));
+	if (text != NULL)
+	{
+		size = strtoll(text, NULL, 10);
+		for (int32_t i = 0; i < c->n_logical; i++)
+			size += c->logical[i].file_size;
+		BF_TRY(set_count(summary, "total-files-size", size, err));
+	}
+	for (size_t i = 0; i < sizeof of_main / sizeof of_main[0]; i++)
+	{
+		text = c->main != NULL ? bf_ice_summary(c->main, of_main[i]) : "0";
+		if (text != NULL)
+			BF_TRY(bfi_json_set(summary, of_main[i], json_string(text), err));
+	}
+	return BF_OK;
+}
+
+static BfStatus
+branch_summary(Commit *c, json_t *summary, BfError *err)
+{
+	int64_t rows = 0, size = 0;
+
+	for (int32_t i = 0; i < c->n_files; i++)
+	{
+		rows += c->files[i].record_count;
+		size += c->files[i].file_size;
+	}
+	BF_TRY(bfi_json_set(summary, "operation", json_string("append"), err));
+	BF_TRY(set_count(summary, "added-data-files", c->n_files, err));
+	BF_TRY(set_count(summary, "added-records", rows, err));
+	BF_TRY(set_count(summary, "added-files-size", size, err));
+	BF_TRY(put_totals(c, summary, err));
+	BF_TRY(set_coverage(c, summary, BF_ICE_COVERED, &c->covered, err));
+	return set_coverage(c, summary, BF_ICE_COVERED_PARQUET, &c->parquet, err);
+}
+
+/* Appends a snapshot to the tree and makes the ref point to it; *summary = its empty summary. */
+static BfStatus
+add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
+			 int64_t sequence_number, const char *manifest_list, json_t **summary, BfError *err)
+{
+	json_t *list, *refs, *ref, *snapshot = json_object();
+
+	BF_TRY(bfi_json_child(c->root, "snapshots", true, &list, err));
+	BF_TRY(bfi_json_append(list, snapshot, err));
+	BF_TRY(bfi_json_set(snapshot, "snapshot-id", json_integer(id), err));
+	if (parent_id >= 0)
+		BF_TRY(bfi_json_set(snapshot, "parent-snapshot-id", json_integer(parent_id), err));
+	BF_TRY(bfi_json_set(snapshot, "sequence-number", json_integer(sequence_number), err));
+	BF_TRY(bfi_json_set(snapshot, "timestamp-ms", json_integer(c->now_ms), err));
+	BF_TRY(bfi_json_set(snapshot, "manifest-list", json_string(manifest_list), err));
+	BF_TRY(bfi_json_set(snapshot, "schema-id", json_integer(c->table->metadata->current_schema_id),
+						err));
+	BF_TRY(bfi_json_child(snapshot, "summary", false, summary, err));
+	BF_TRY(bfi_json_child(c->root, "refs", false, &refs, err));
+	BF_TRY(bfi_json_child(refs, ref_name, false, &ref, err));
+	BF_TRY(bfi_json_set(ref, "snapshot-id", json_integer(id), err));
+	return bfi_json_set(ref, "type", json_string("branch"), err);
+}
+
+static BfStatus
+add_empty_main(Commit *c, BfError *err)
+{
+	static const char *const zeros[] = {"total-data-files",		  "total-delete-files",
+										"total-records",		  "total-files-size",
+										"total-position-deletes", "total-equality-deletes"};
+	const char *recorded;
+	json_t *summary, *log;
+
+	BF_TRY(write_list(c, NULL, 0, c->main_id, -1, c->sequence_number, &recorded, err));
+	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_MAIN, c->main_id, -1, c->sequence_number, recorded,
+						&summary, err));
+	BF_TRY(bfi_json_set(summary, "operation", json_string("append"), err));
+	for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
+		BF_TRY(set_count(summary, zeros[i], 0, err));
+	BF_TRY(bfi_json_set(c->root, "current-snapshot-id", json_integer(c->main_id), err));
+	BF_TRY(bfi_json_child(c->root, "snapshot-log", true, &log, err));
+	return bfi_json_append(log,
+						   json_pack("{s:I, s:I}", "timestamp-ms", (json_int_t) c->now_ms,
+									 "snapshot-id", (json_int_t) c->main_id),
+						   err);
+}
+
+/* The file that this metadata follows, with the oldest entries cut off. */
+static BfStatus
+log_metadata(Commit *c, BfError *err)
+{
+	const BfIceMetadata *m = c->table->metadata;
+	const char *text = bf_ice_property(m, "write.metadata.previous-versions-max");
+	int64_t max = text != NULL ? strtoll(text, NULL, 10) : 100;
+	const char *recorded;
+	json_t *log;
+
+	BF_TRY(
+		bf_location_record(c->arena, &c->table->location, c->table->metadata_path, &recorded, err));
+	BF_TRY(bfi_json_child(c->root, "metadata-log", true, &log, err));
+	BF_TRY(bfi_json_append(log,
+						   json_pack("{s:I, s:s}", "timestamp-ms", (json_int_t) m->last_updated_ms,
+									 "metadata-file", recorded),
+						   err));
+	while ((int64_t) json_array_size(log) > (max > 1 ? max : 1))
+		json_array_remove(log, 0);
+	return BF_OK;
+}
+
+static BfStatus
+random_id(const Commit *c, int64_t *out, BfError *err)
+{
+	const BfHost *host = bf_arena_host(c->arena);
+
+	do
+	{
+		uint64_t bits;
+
+		BF_TRY(host->random(host, &bits, sizeof bits, err));
+		*out = (int64_t) (bits & INT64_MAX);
+	} while (*out == 0 || bf_ice_snapshot(c->table->metadata, *out) != NULL);
+	return BF_OK;
+}
+
+static BfStatus
+begin(Commit *c, BfError *err)
+{
+	const BfIceMetadata *m = c->table->metadata;
+	const BfHost *host = bf_arena_host(c->arena);
+	const char *slash = strrchr(c->table->metadata_path, '/');
+
+	if (m->format_version > 2)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "tables of format-version %d are not written",
+				m->format_version);
+	BF_NEVER(err, slash == NULL);
+	BF_TRY_PTR(c->arena, c->dir,
+			   bf_arena_strndup(c->arena, c->table->metadata_path,
+								(size_t) (slash - c->table->metadata_path)),
+			   err);
+	BF_TRY(bfi_uuid(host, c->uuid, err));
+	c->now_ms = host->now_us(host) / 1000;
+	if (c->now_ms < m->last_updated_ms)
+		c->now_ms = m->last_updated_ms;
+	c->main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
+	c->branch = bf_ice_ref(m, BF_ICE_BRANCH_BIFANG);
+	if (c->main != NULL && c->main->manifest_list == NULL)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED,
+				"the table's snapshot has no manifest list, only manifests: it can't be extended");
+	if (m->last_sequence_number >= INT64_MAX - 2)
+		BF_FAIL(err, BF_ERR_CORRUPT, "last-sequence-number %lld leaves no next one",
+				(long long) m->last_sequence_number);
+	c->sequence_number = m->last_sequence_number + 1;
+	BF_TRY(random_id(c, &c->main_id, err));
+	BF_TRY(random_id(c, &c->snapshot_id, err));
+	c->root = json_deep_copy(m->json);
+	BF_TRY(bfi_json_own(c->arena, c->root, err));
+	return m->format_version == 1 ? bfi_metadata_upgrade(m, host, c->root, err) : BF_OK;
+}
+
+static BfStatus
+finish(Commit *c, const char **metadata_path, BfError *err)
+{
+	const char *name = strrchr(c->table->metadata_path, '/') + 1;
+	int64_t version = bfi_metadata_version(name);
+	json_t *properties;
+
+	BF_TRY(bfi_json_set(c->root, "last-sequence-number", json_integer(c->sequence_number), err));
+	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
+	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
+	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED, &c->covered, err));
+	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->parquet, err));
+	BF_TRY(log_metadata(c, err));
+	return bfi_metadata_publish(c->arena, c->dir, version + 1, c->root, metadata_path, err);
+}
+
+static BfStatus
+commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError *err)
+{
+	const char *recorded;
+	json_t *summary;
+
+	for (int32_t i = 0; i < c->n_files; i++)
+		BF_TRY(check_file(c, &c->files[i], err));
+	BF_TRY(begin(c, err));
+	BF_TRY(collect_manifests(c, c->table->metadata->n_specs, err));
+	BF_TRY(check_coverage(c, covered, err));
+	c->parent_id = c->branch != NULL ? c->branch->id : c->main != NULL ? c->main->id : c->main_id;
+	if (c->main == NULL)
+	{
+		BF_TRY(add_empty_main(c, err));
+		c->sequence_number++;
+	}
+	BF_TRY(write_manifests(c, err));
+	BF_TRY(write_list(c, c->list, c->n_list, c->snapshot_id, c->parent_id, c->sequence_number,
+					  &recorded, err));
+	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_BIFANG, c->snapshot_id, c->parent_id, c->sequence_number,
+						recorded, &summary, err));
+	BF_TRY(branch_summary(c, summary, err));
+	return finish(c, metadata_path, err);
+}
+
+BfStatus
+bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, int32_t n_files,
+					  const BfCoverage *covered, const char **metadata_path, int64_t *snapshot_id,
+					  BfError *err)
+{
+	Commit *c;
+
+	BF_NEW(a, c, 1, err);
+	c->arena = a;
+	c->table = t;
+	c->files = files;
+	c->n_files = n_files;
+	if (commit(c, covered, metadata_path, err) != BF_OK)
+		return bf_error_object(err, t->metadata_path);
+	*snapshot_id = c->snapshot_id;
+	return BF_OK;
+}
