@@ -1,14 +1,16 @@
 #!/bin/bash
 # Private servers for tests and for trying things out.
 #
-#   test/server.sh start NAME [setting=value ...]   make it if needed, start it (settings are kept)
+#   test/server.sh start NAME [fresh] [setting=value ...]   make it if needed (fresh: anew), start it;
+#                                        settings are kept
 #   test/server.sh stop NAME [fast|immediate]
 #   test/server.sh restart NAME
 #   test/server.sh crash NAME            kill -9 of the whole server
 #   test/server.sh drop NAME             stop it and remove all that it has
 #   test/server.sh psql NAME [args ...]  psql as the superuser
 #   test/server.sh env NAME              shell lines that point PGHOST, PGPORT, PGUSER, PATH to it
-#   test/server.sh path NAME             its data directory
+#   test/server.sh path NAME             its directory: the server can read what is put there
+#   test/server.sh data NAME             its data directory
 #   test/server.sh log NAME              its log file
 #   test/server.sh status NAME
 #
@@ -17,7 +19,7 @@
 . "$(dirname "$0")/lib.sh"
 
 usage() {
-	sed -n '2,14s/^# \{0,1\}//p' "$0"
+	sed -n '2,18s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 
@@ -70,6 +72,11 @@ start() {
 	[ -x "$PGBIN/postgres" ] || die "no server to run; make stage first"
 	exec 8>"$dir.lock"
 	flock 8
+	if [ "$1" = fresh ]; then
+		shift
+		stop immediate
+		rm -rf "$dir"
+	fi
 	[ -s "$data/PG_VERSION" ] || create
 	for setting in "$@"; do
 		echo "${setting%%=*} = '${setting#*=}'" | as_server tee -a "$data/extra.conf" >/dev/null
@@ -115,7 +122,8 @@ case $command in
 		echo "export PGHOST='$socket' PGPORT=$port PGUSER=postgres PGDATABASE=postgres"
 		echo "export BIFANG_TEST_DATA='$RUN/data' PATH='$PGBIN':\"\$PATH\""
 		;;
-	path) echo "$data" ;;
+	path) echo "$dir" ;;
+	data) echo "$data" ;;
 	log) echo "$log" ;;
 	status) if running; then echo running; else
 		echo stopped

@@ -3,13 +3,15 @@
  *
  * A gzip stream may have several members, each with its own header and checksum; a zlib header is
  * taken too, since some writers put it there. When exactly the expected bytes have come out and the
- * member's checksum is right, bytes behind it are not looked at.
+ * member's checksum is right, bytes behind it are not looked at. Behind a raw stream up to four bytes
+ * may stand: PyIceberg cuts the header off a zlib stream and leaves most of its checksum.
  */
 #include "codec/internal.h"
 
 #define WINDOW_GZIP_OR_ZLIB (15 + 32)
 #define WINDOW_GZIP (15 + 16)
 #define WINDOW_RAW (-15)
+#define ZLIB_TRAILER_BYTES 4
 
 static BfStatus
 begin_inflate(z_stream *z, int window_bits, BfError *err)
@@ -59,6 +61,8 @@ inflate_all(BfCodecContext *ctx, BfCodec c, const uint8_t *src, size_t n, BfSink
 		if (rc == Z_STREAM_END)
 		{
 			if (z->avail_in == 0 || (gzip && sink->buffer == NULL && bfi_sink_left(sink) == 0))
+				return BF_OK;
+			if (!gzip && z->avail_in <= ZLIB_TRAILER_BYTES)
 				return BF_OK;
 			if (!gzip)
 				return bfi_codec_corrupt(err, c, "bytes behind the end of the stream");

@@ -182,6 +182,7 @@ fill_window(BfSource *s, int64_t pos, size_t len, BfError *err)
 	bool sequential =
 		s->window_len > 0 && pos >= s->window_pos && pos <= s->window_pos + (int64_t) s->window_len;
 	int64_t start = pos;
+	BfStatus status;
 	size_t n;
 
 	BF_TRY(grow_window(s, len, err));
@@ -194,7 +195,16 @@ fill_window(BfSource *s, int64_t pos, size_t len, BfError *err)
 	if (n > WINDOW_BYTES && (size_t) (pos - start) + len <= WINDOW_BYTES)
 		n = WINDOW_BYTES;
 	s->window_len = 0;
-	BF_TRY(read_host(s, start, s->window, n, err));
+	status = read_host(s, start, s->window, n, err);
+	if (status == BF_ERR_CORRUPT && n > len)
+	{
+		/* The file became shorter: a live ledger's writer cut what was never acknowledged. That
+		 * concerns only the bytes that nobody asked for. */
+		start = pos;
+		n = len;
+		status = read_host(s, start, s->window, n, err);
+	}
+	BF_TRY(status);
 	s->window_pos = start;
 	s->window_len = n;
 	BF_ASSERT(pos >= start && (size_t) (pos - start) + len <= n);
