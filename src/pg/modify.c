@@ -26,6 +26,7 @@
 #include "pg/convert_in.h"
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/partition.h"
 #include "pg/table.h"
 #include "pg/version.h"
 
@@ -56,6 +57,7 @@ typedef struct BifangModify
 
 	/* Grouping by partition, allocated when the lake table has any. */
 	BfBuffer *keys; /* encoded partition values, row after row */
+	BfValue *values;
 	int32 *group_of_row;
 	int32 *group_first;
 	int32 *ordered;
@@ -150,6 +152,7 @@ prepare_partitions(BifangModify *m)
 								   m->table.row.ns, m->table.row.name,
 								   m->spec->fields[i].transform_text)));
 	BIFANG_CHECK(bf_buffer_new(m->arena, (size_t) 1 << 30, &m->keys, &err), &err);
+	m->values = palloc0(sizeof *m->values * (Size) m->spec->n_fields);
 	m->group_of_row = palloc(sizeof(int32) * BF_BATCH_ROWS);
 	m->group_first = palloc(sizeof(int32) * (BF_BATCH_ROWS + 1));
 	m->ordered = palloc(sizeof(int32) * BF_BATCH_ROWS);
@@ -189,52 +192,6 @@ modify_begin(EState *estate, Relation rel)
 
 /* Partitions ---------------------------------------------------------------------------------- */
 
-static size_t
-storage_bytes(BfStorage s)
-{
-	return s == BF_STORE_VIEW || s == BF_STORE_NONE ? 0 : bf_storage_size(s);
-}
-
-/* NULL flag, then the value's bytes. */
-static void
-encode_key_value(BifangModify *m, const BfValue *value)
-{
-	BfStorage storage = bf_type_storage(value->type);
-	BfError err = {0};
-
-	BIFANG_CHECK(bf_buffer_u8(m->keys, value->is_null, &err), &err);
-	if (value->is_null)
-		return;
-	if (storage == BF_STORE_VIEW)
-	{
-		BIFANG_CHECK(bf_buffer_append(m->keys, &value->v.view.len, sizeof(uint32_t), &err), &err);
-		BIFANG_CHECK(bf_buffer_append(m->keys, value->v.view.ptr, value->v.view.len, &err), &err);
-	}
-	else
-		BIFANG_CHECK(bf_buffer_append(m->keys, &value->v, storage_bytes(storage), &err), &err);
-}
-
-static void
-encode_key(BifangModify *m, int32 row)
-{
-	BfError err = {0};
-
-	for (int32_t i = 0; i < m->spec->n_fields; i++)
-	{
-		const BfIcePartitionField *p = &m->spec->fields[i];
-		const BfVector *v = &m->batch->cols[bf_schema_find_id(m->target.schema, p->source_id)];
-		BfValue source;
-		BfValue result;
-
-		memset(&source, 0, sizeof source);
-		memset(&result, 0, sizeof result);
-		source.is_null = !bf_vector_get(v, row, &source);
-		source.type = v->type;
-		BIFANG_CHECK(bf_transform_apply(p->transform, &source, &result, &err), &err);
-		encode_key_value(m, &result);
-	}
-}
-
 /* Numbers the rows' partitions in order of appearance; returns how many there are. */
 static int32
 group_rows(BifangModify *m)
@@ -246,6 +203,7 @@ group_rows(BifangModify *m)
 	static int32 slots[SLOTS]; /* group + 1 */
 	static size_t key_at[BF_BATCH_ROWS + 1];
 	int32 n_groups = 0;
+	BfError err = {0};
 
 	memset(slots, 0, sizeof slots);
 	m->keys->len = 0;
@@ -255,7 +213,9 @@ group_rows(BifangModify *m)
 		size_t len;
 		uint32 slot;
 
-		encode_key(m, row);
+		BIFANG_CHECK(bifang_partition_of_row(m->spec, m->target.schema, m->batch, row, m->values,
+											 m->keys, &err),
+					 &err);
 		key_at[row] = at;
 		key_at[row + 1] = m->keys->len;
 		len = m->keys->len - at;

@@ -197,3 +197,39 @@ bifang_partition_spec(const BfSchema *schema, List *elements)
 	}
 	return spec;
 }
+
+/* NULL flag, then the value's bytes. */
+static BfStatus
+encode_value(const BfValue *value, BfBuffer *key, BfError *err)
+{
+	BfStorage storage = bf_type_storage(value->type);
+
+	BF_TRY(bf_buffer_u8(key, value->is_null, err));
+	if (value->is_null)
+		return BF_OK;
+	if (storage != BF_STORE_VIEW)
+		return bf_buffer_append(key, &value->v, bf_storage_size(storage), err);
+	BF_TRY(bf_buffer_append(key, &value->v.view.len, sizeof value->v.view.len, err));
+	return bf_buffer_append(key, value->v.view.ptr, value->v.view.len, err);
+}
+
+BfStatus
+bifang_partition_of_row(const BfIceSpec *spec, const BfSchema *schema, const BfBatch *batch,
+						int32 row, BfValue *values, BfBuffer *key, BfError *err)
+{
+	for (int32_t i = 0; i < spec->n_fields; i++)
+	{
+		int32_t column = bf_schema_find_id(schema, spec->fields[i].source_id);
+		BfValue source = {.is_null = true};
+
+		memset(&values[i], 0, sizeof values[i]);
+		if (column >= 0)
+		{
+			source.is_null = !bf_vector_get(&batch->cols[column], row, &source);
+			source.type = batch->cols[column].type;
+		}
+		BF_TRY(bf_transform_apply(spec->fields[i].transform, &source, &values[i], err));
+		BF_TRY(encode_value(&values[i], key, err));
+	}
+	return BF_OK;
+}

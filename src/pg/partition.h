@@ -25,4 +25,11 @@ extern List *bifang_partition_split(const char *text);
  * transforms and types that a transform does not take. */
 extern BfIceSpec *bifang_partition_spec(const BfSchema *schema, List *elements);
 
+/* The partition of a row: spec->n_fields values, and the same as bytes appended to `key`, equal
+ * for equal partitions. Columns of the batch are those of `schema` in its order; a source column
+ * that it lacks counts as NULL. Views point into the batch. */
+extern BfStatus
+bifang_partition_of_row(const BfIceSpec *spec, const BfSchema *schema, const BfBatch *batch,
+						int32 row, BfValue *values, BfBuffer *key, BfError *err) BF_MUST_CHECK;
+
 #endif

@@ -1,0 +1,27 @@
+/*
+ * pg/lake.h: work on the lake side of a table.
+ */
+#ifndef BIFANG_PG_LAKE_H
+#define BIFANG_PG_LAKE_H
+
+#include "postgres.h"
+
+#include "pg/table.h"
+
+typedef struct BifangCommitResult
+{
+	int64 snapshot_id; /* -1 = nothing to commit */
+	int32 files;
+	int64 rows;
+} BifangCommitResult;
+
+/* What maintenance looks at: the transaction's snapshot where it has one for all statements, else
+ * the newest. */
+extern Snapshot bifang_work_snapshot(void);
+/* Checks that the caller may maintain the foreign table's lake table, and takes the table's lock,
+ * held to the end of the transaction. */
+extern void bifang_table_begin_work(Oid relid);
+/* Names every acknowledged row in the lake; the table's lock is held. */
+extern void bifang_commit_table(Oid relid, BifangCommitResult *result);
+
+#endif
