@@ -1,0 +1,522 @@
+/* The ledger writer against a model, and against damage and faults. */
+#include "unit/lib/runner.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/writer.h"
+#include "unit/lib/host_posix.h"
+
+#define ROWS_MAX 20000
+
+/* What should be in the ledger: the hash and length of every row, and the ends between batches. */
+typedef struct Model
+{
+	const char *dir;
+	BfLedgerOptions options;
+	uint32_t *row_len;
+	uint8_t *row_byte;
+	BfLedgerEnd *ends; /* ends[0] is the empty ledger's */
+	int n_ends;
+	int64_t clock;
+} Model;
+
+static BfLedgerEnd
+model_end(const Model *m)
+{
+	return m->ends[m->n_ends - 1];
+}
+
+static void
+model_init(Model *m, const char *name, int64_t segment_bytes)
+{
+	BfArena *a = test_arena();
+
+	memset(m, 0, sizeof *m);
+	m->dir = bf_arena_printf(a, "%s/%s", test_dir(), name);
+	m->options = (BfLedgerOptions){.codec = BF_CODEC_NONE, .segment_bytes_max = segment_bytes};
+	m->row_len = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->row_len);
+	m->row_byte = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->row_byte);
+	m->ends = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->ends);
+	m->ends[0] = (BfLedgerEnd){0, 0, 0};
+	m->n_ends = 1;
+	m->clock = 1700000000000;
+}
+
+static BfStatus
+model_append(Model *m, BfLedgerWriter *w, int32_t n, uint32_t len_max)
+{
+	static uint8_t bytes[1 << 16];
+	BfView values[64];
+	BfLedgerEnd end = model_end(m);
+	size_t used = 0;
+	int64_t timestamp = m->clock;
+
+	/* The clock stands still now and then, and steps back. */
+	m->clock += (int64_t) test_random_below(3);
+	if (test_random_below(20) == 0)
+		timestamp -= 500;
+	for (int32_t i = 0; i < n; i++)
+	{
+		uint32_t len = (uint32_t) test_random_below(len_max);
+		uint8_t byte = (uint8_t) test_random();
+
+		memset(bytes + used, byte, len);
+		values[i] = (BfView){bytes + used, len};
+		m->row_len[end.entry + i] = len;
+		m->row_byte[end.entry + i] = byte;
+		used += len;
+	}
+	BF_TRY(bf_ledger_append(w, values, n, timestamp, &test_err));
+	m->ends[m->n_ends++] = bf_ledger_writer_end(w);
+	return BF_OK;
+}
+
+/* Reads all entries back. */
+static bool
+model_check(const Model *m, BfLogCounters *counters)
+{
+	BfArena *a = bf_arena_new(test_host(), "check", (size_t) 1 << 30);
+	BfRange range = {0, model_end(m).entry - 1};
+	BfRangeSet set = {range.last >= 0 ? 1 : 0, &range};
+	BfLogDir *d;
+	BfLogWalk *w;
+	BfCodecContext *ctx;
+	BfBuffer *scratch;
+	BfBatchHeader h;
+	const uint8_t *batch;
+	const char *path;
+	int64_t position;
+	int64_t next = 0;
+	bool good = bf_log_dir_open(a, m->dir, counters, &d, &test_err) == BF_OK &&
+				bf_log_walk_new(a, d, &set, true, &w, &test_err) == BF_OK &&
+				bf_codec_context_new(a, &ctx, &test_err) == BF_OK &&
+				bf_buffer_new(a, 1 << 26, &scratch, &test_err) == BF_OK;
+
+	while (good)
+	{
+		BfRecordIter it;
+		BfRecord r;
+		bool more;
+
+		good = bf_log_walk_next(w, &h, &batch, &position, &path, &test_err) == BF_OK;
+		if (!good || batch == NULL)
+			break;
+		good = bf_records_begin(ctx, &h, batch, position, scratch, &it, &test_err) == BF_OK;
+		while (good)
+		{
+			good = bf_records_next(&it, &r, &more, &test_err) == BF_OK;
+			if (!good || !more)
+				break;
+			good = r.offset == next && r.key_null && !r.value_null &&
+				   r.value.len == m->row_len[next] && r.n_headers == 0;
+			for (uint32_t i = 0; good && i < r.value.len; i++)
+				good = r.value.ptr[i] == m->row_byte[next];
+			if (!good)
+				bf_error(&test_err, BF_ERR_VALUE, "row %lld differs", (long long) next);
+			next++;
+		}
+	}
+	if (good && next != model_end(m).entry)
+	{
+		bf_error(&test_err, BF_ERR_VALUE, "%lld rows", (long long) next);
+		good = false;
+	}
+	if (!good)
+		test_fail(__FILE__, __LINE__, "%s at %lld: %s", test_err.object,
+				  (long long) test_err.offset, test_err.text);
+	bf_arena_free(a);
+	return good;
+}
+
+static size_t
+read_file(const char *path, uint8_t *buf, size_t cap)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n;
+
+	if (f == NULL)
+		return SIZE_MAX;
+	n = fread(buf, 1, cap, f);
+	fclose(f);
+	return n;
+}
+
+/* What Kafka's recovery makes of each .log is what stands in the index files. `closed`: the last
+ * segment has its final time entry too. */
+static void
+check_indexes(const Model *m, bool closed)
+{
+	static uint8_t log[1 << 20], have[1 << 16], want[1 << 16];
+	BfLogDir *d;
+
+	REQUIRE_OK(bf_log_dir_open(test_arena(), m->dir, NULL, &d, &test_err));
+	for (int32_t s = 0; s < bf_log_dir_n_segments(d); s++)
+	{
+		const BfSegmentInfo *info = bf_log_dir_segment(d, s);
+		bool last = s == bf_log_dir_n_segments(d) - 1;
+		size_t size = read_file(info->path, log, sizeof log);
+		size_t pos = 0, indexed = 0, n = 0, t = 0;
+		int64_t max = -1, max_offset = -1, entry = -1;
+		static uint8_t times[1 << 16];
+		char path[512];
+
+		while (pos < size)
+		{
+			BfBatchHeader h;
+
+			REQUIRE_OK(bf_batch_header(log + pos, size - pos, 0, &h, &test_err));
+			if (h.max_timestamp > max)
+				max = h.max_timestamp, max_offset = h.last_offset;
+			if (pos - indexed > 4096)
+			{
+				bf_store32be(want + n, (uint32_t) (h.last_offset - info->base_offset));
+				bf_store32be(want + n + 4, (uint32_t) pos);
+				n += 8;
+				indexed = pos;
+			}
+			if (max > entry && ((pos == indexed && pos > 0) ||
+								(pos + (size_t) h.total_bytes == size && (closed || !last))))
+			{
+				bf_store64be(times + t, (uint64_t) max);
+				bf_store32be(times + t + 8, (uint32_t) (max_offset - info->base_offset));
+				t += 12;
+				entry = max;
+			}
+			pos += (size_t) h.total_bytes;
+		}
+		snprintf(path, sizeof path, "%.*s.index", (int) strlen(info->path) - 4, info->path);
+		EXPECT_EQ(read_file(path, have, sizeof have), n);
+		EXPECT(memcmp(have, want, n) == 0);
+		snprintf(path, sizeof path, "%.*s.timeindex", (int) strlen(info->path) - 4, info->path);
+		EXPECT_EQ(read_file(path, have, sizeof have), t);
+		EXPECT(memcmp(have, times, t) == 0);
+	}
+}
+
+static void
+write_at(const char *path, int64_t pos, const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	if (fd < 0 || pwrite(fd, bytes, n, pos) != (ssize_t) n)
+		test_fail(__FILE__, __LINE__, "cannot write %s", path);
+	close(fd);
+}
+
+static const char *
+segment_path(const Model *m, int64_t base, const char *suffix)
+{
+	return bf_arena_printf(test_arena(), "%s/%020lld.%s", m->dir, (long long) base, suffix);
+}
+
+/* What a writer that died may leave after the acknowledged end. */
+static void
+litter(const Model *m)
+{
+	BfLedgerEnd end = model_end(m);
+	uint8_t junk[3000];
+
+	for (size_t i = 0; i < sizeof junk; i++)
+		junk[i] = (uint8_t) test_random();
+	write_at(segment_path(m, end.segment, "log"), end.position, junk,
+			 1 + test_random_below(sizeof junk - 1));
+	if (test_random_below(2) == 0)
+		for (int64_t k = 1; k < 4; k++)
+		{
+			write_at(segment_path(m, end.entry + 7 * k, "log"), 0, junk, test_random_below(500));
+			write_at(segment_path(m, end.entry + 7 * k, "index"), 0, junk, test_random_below(500));
+		}
+}
+
+TEST(writer_random_sequences_match_a_model)
+{
+	for (int round = 0; round < 12; round++)
+	{
+		char name[20];
+		Model m;
+		BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+		BfLedgerWriter *w;
+		int acked = 0;
+
+		snprintf(name, sizeof name, "r%d", round);
+		model_init(&m, name, 9000 + (int64_t) test_random_below(60000));
+		REQUIRE_OK(bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
+		for (int op = 0; op < 150 && !test_failed(); op++)
+		{
+			unsigned what = (unsigned) test_random_below(20);
+
+			if (what < 13)
+				REQUIRE_OK(model_append(&m, w, 1 + (int32_t) test_random_below(30),
+										test_random_below(4) == 0 ? 1500 : 60));
+			else if (what < 15 && m.n_ends - 1 > acked)
+			{
+				m.n_ends -= (int) test_random_below((uint64_t) (m.n_ends - acked));
+				REQUIRE_OK(bf_ledger_writer_rewind(w, model_end(&m), &test_err));
+			}
+			else if (what < 17)
+			{
+				REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
+				acked = m.n_ends - 1;
+				check_indexes(&m, false);
+			}
+			else
+			{
+				bool closed = what == 19;
+
+				if (closed)
+				{
+					REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
+					acked = m.n_ends - 1;
+					check_indexes(&m, true);
+				}
+				bf_arena_free(a);
+				a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+				m.n_ends = acked + 1;
+				if (what == 18)
+					litter(&m);
+				REQUIRE_OK(
+					bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
+				REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
+				check_indexes(&m, false);
+			}
+			if (op % 5 == 0 && !model_check(&m, NULL))
+				break;
+		}
+		model_check(&m, NULL);
+		bf_arena_free(a);
+		if (test_failed())
+			return;
+	}
+}
+
+/* A ledger of a few segments, closed; returns the arena's end. */
+static void
+make_ledger(Model *m, const char *name, int batches, uint32_t len_max)
+{
+	BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+	BfLedgerWriter *w;
+
+	model_init(m, name, 12000);
+	REQUIRE_OK(bf_ledger_writer_open(a, m->dir, model_end(m), &m->options, &w, &test_err));
+	for (int i = 0; i < batches; i++)
+		REQUIRE_OK(model_append(m, w, 1 + (int32_t) test_random_below(10), len_max));
+	REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
+	bf_arena_free(a);
+}
+
+static void
+copy_tree(const char *from, const char *to)
+{
+	char command[1200];
+
+	snprintf(command, sizeof command, "rm -rf '%s' && cp -r '%s' '%s'", to, from, to);
+	if (system(command) != 0)
+		test_fail(__FILE__, __LINE__, "%s", command);
+}
+
+TEST(writer_opens_over_any_truncation)
+{
+	static const char *const suffixes[] = {"log", "index", "timeindex"};
+	Model m, copy;
+	BfLedgerEnd end;
+
+	make_ledger(&m, "whole", 60, 300);
+	end = model_end(&m);
+	EXPECT(end.segment > 0);
+	copy = m;
+	copy.dir = bf_arena_printf(test_arena(), "%s/cut", test_dir());
+	for (int k = 0; k < 3; k++)
+	{
+		uint8_t bytes[1 << 16];
+		size_t size = read_file(segment_path(&m, end.segment, suffixes[k]), bytes, sizeof bytes);
+
+		for (size_t n = 0; n <= size; n += k == 0 ? 97 : 1)
+		{
+			BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+			BfLedgerWriter *w;
+			BfStatus status;
+
+			copy_tree(m.dir, copy.dir);
+			REQUIRE(truncate(segment_path(&copy, end.segment, suffixes[k]), (off_t) n) == 0);
+			/* Readers do without what is lost. */
+			if (k > 0)
+				model_check(&copy, NULL);
+			status = bf_ledger_writer_open(a, copy.dir, end, &m.options, &w, &test_err);
+			if (k == 0 && (int64_t) n < end.position)
+				EXPECT_EQ(status, BF_ERR_CORRUPT);
+			else
+			{
+				EXPECT_EQ(status, BF_OK);
+				if (status == BF_OK)
+					REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
+				check_indexes(&copy, true);
+			}
+			bf_arena_free(a);
+			if (test_failed())
+				return;
+		}
+	}
+}
+
+TEST(writer_and_readers_survive_damaged_indexes)
+{
+	static const char *const suffixes[] = {"index", "timeindex"};
+	Model m, copy;
+
+	make_ledger(&m, "whole", 80, 300);
+	copy = m;
+	copy.dir = bf_arena_printf(test_arena(), "%s/bad", test_dir());
+	for (int round = 0; round < 60; round++)
+	{
+		BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+		const char *path = segment_path(&copy, model_end(&m).segment, suffixes[round % 2]);
+		BfLedgerWriter *w;
+		uint8_t bytes[1 << 16];
+		size_t size;
+
+		copy_tree(m.dir, copy.dir);
+		size = read_file(path, bytes, sizeof bytes);
+		if (size > 0)
+		{
+			uint8_t byte = (uint8_t) test_random();
+
+			write_at(path, (int64_t) test_random_below(size), &byte, 1);
+		}
+		model_check(&copy, NULL);
+		REQUIRE_OK(bf_ledger_writer_open(a, copy.dir, model_end(&m), &m.options, &w, &test_err));
+		REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
+		model_check(&copy, NULL);
+		bf_arena_free(a);
+		if (test_failed())
+			return;
+	}
+}
+
+/* Appends over a roll, then sync. The file system fails at its n-th call; whatever happened, the
+ * ledger can be opened at the acknowledged end, and at the new one if sync said that it counts. */
+static void
+fault_round(const Model *base, TestFault kind, bool sticky, bool *fired)
+{
+	for (int64_t n = 1;; n++)
+	{
+		Model m = *base;
+		TestHost h;
+		BfArena *a;
+		BfLedgerWriter *w = NULL;
+		BfStatus status;
+		bool retried = false;
+
+		m.dir = bf_arena_printf(test_arena(), "%s/faulty", test_dir());
+		m.ends = bf_arena_memdup(test_arena(), base->ends, sizeof *m.ends * ROWS_MAX);
+		copy_tree(base->dir, m.dir);
+		litter(&m);
+		test_host_init(&h);
+		test_fault_arm(&h, kind, n, sticky);
+		a = bf_arena_new(&h.host, "writer", (size_t) 1 << 30);
+		if (a == NULL)
+			continue;
+		status = bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err);
+		for (int i = 0; i < 12 && status == BF_OK; i++)
+		{
+			status = model_append(&m, w, 5, 400);
+			/* The writer goes on after a fault that passes. */
+			if (status != BF_OK && !sticky)
+			{
+				EXPECT_EQ(bf_ledger_writer_end(w).entry, model_end(&m).entry);
+				retried = true;
+				status = model_append(&m, w, 5, 400);
+				EXPECT_EQ(status, BF_OK);
+			}
+		}
+		if (status == BF_OK)
+			status = bf_ledger_writer_sync(w, &test_err);
+		*fired = test_fault_fired(&h);
+		/* An index that can't be read is rebuilt. */
+		if (*fired && !retried && kind != TEST_FAULT_READ)
+			EXPECT(status != BF_OK);
+		bf_arena_free(a);
+		EXPECT_EQ(h.live_allocs, 0);
+		EXPECT_EQ(h.open_files, 0);
+		EXPECT_EQ(h.bad_frees, 0);
+		if (status != BF_OK)
+			m.n_ends = base->n_ends;
+		model_check(&m, NULL);
+		a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
+		REQUIRE_OK(bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
+		REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
+		bf_arena_free(a);
+		check_indexes(&m, true);
+		model_check(&m, NULL);
+		if (!*fired || test_failed())
+			return;
+	}
+}
+
+TEST(writer_faults_leave_before_or_after)
+{
+	static const TestFault kinds[] = {TEST_FAULT_WRITE, TEST_FAULT_READ, TEST_FAULT_ALLOC,
+									  TEST_FAULT_CANCEL};
+	Model m;
+	bool fired;
+
+	make_ledger(&m, "whole", 30, 200);
+	for (int k = 0; k < 4; k++)
+		for (int sticky = 0; sticky < 2; sticky++)
+		{
+			fault_round(&m, kinds[k], sticky != 0, &fired);
+			EXPECT(!fired);
+			if (test_failed())
+				return;
+		}
+}
+
+TEST(writer_refuses_ends_that_are_none)
+{
+	Model m;
+	BfLedgerEnd good, bad[5];
+
+	make_ledger(&m, "whole", 30, 300);
+	good = model_end(&m);
+	for (int i = 0; i < 5; i++)
+		bad[i] = good;
+	bad[0].entry--;
+	bad[1].position--;
+	bad[2].position++;
+	bad[3].segment++;
+	bad[4] = (BfLedgerEnd){good.entry, good.segment, 0};
+	for (int i = 0; i < 5; i++)
+	{
+		BfLedgerWriter *w;
+
+		EXPECT_FAIL(bf_ledger_writer_open(test_arena(), m.dir, bad[i], &m.options, &w, &test_err),
+					BF_ERR_CORRUPT, -1);
+		model_check(&m, NULL);
+	}
+}
+
+TEST(writer_codecs_and_large_rows)
+{
+	static const BfCodec codecs[] = {BF_CODEC_NONE, BF_CODEC_GZIP, BF_CODEC_SNAPPY,
+									 BF_CODEC_LZ4_FRAME, BF_CODEC_ZSTD};
+
+	for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
+	{
+		char name[20];
+		Model m;
+		BfLedgerWriter *w;
+
+		snprintf(name, sizeof name, "c%zu", i);
+		model_init(&m, name, 0);
+		m.options.codec = codecs[i];
+		REQUIRE_OK(
+			bf_ledger_writer_open(test_arena(), m.dir, model_end(&m), &m.options, &w, &test_err));
+		for (int k = 0; k < 20; k++)
+			REQUIRE_OK(
+				model_append(&m, w, 1 + (int32_t) test_random_below(60), k % 3 == 0 ? 1000 : 20));
+		REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
+		model_check(&m, NULL);
+	}
+}
