@@ -1,0 +1,300 @@
+/*
+ * pg/garbage.c: bifang.remove_garbage() and the search for left-overs.
+ *
+ * A queued path was named by rows until transaction `xid` changed them. Once xid is older than what
+ * any snapshot of the cluster may still need (running transactions, prepared ones, replication
+ * slots and standbys that report), nobody can be shown the path any more and the files go. The
+ * queue row is deleted in the same transaction; should that roll back, the next run finds nothing
+ * to remove and deletes the row.
+ *
+ * A left-over was never named by a committed row. It is told from a file of a running transaction
+ * by the ledger's lock: a transaction that makes or offloads a ledger holds it from before the file
+ * exists to its end.
+ */
+#include "pg/garbage.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "pg/catalog.h"
+#include "pg/error.h"
+#include "pg/host.h"
+#include "pg/lakecache.h"
+#include "pg/ledger.h"
+
+PG_FUNCTION_INFO_V1(bifang_remove_garbage);
+
+#define DEPTH_MAX 32
+
+/* Removing ------------------------------------------------------------------------------------ */
+
+typedef struct Removal
+{
+	const BfHost *host;
+	const char *dir;
+	int depth;
+} Removal;
+
+static BfStatus remove_dir(const BfHost *host, const char *dir, int depth, BfError *err);
+
+static BfStatus
+remove_entry(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	const Removal *r = arg;
+	char path[MAXPGPATH];
+
+	if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int) sizeof path)
+		BF_FAIL(err, BF_ERR_LIMIT, "path is too long");
+	BF_TRY(bf_check_cancel(r->host, err));
+	if (kind == BF_PATH_DIR)
+		return remove_dir(r->host, path, r->depth + 1, err);
+	return r->host->unlink(r->host, path, err);
+}
+
+static BfStatus
+remove_dir(const BfHost *host, const char *dir, int depth, BfError *err)
+{
+	Removal r = {.host = host, .dir = dir, .depth = depth};
+	BfPathInfo info;
+
+	if (depth > DEPTH_MAX)
+		BF_FAIL(err, BF_ERR_LIMIT, "directories are nested too deep");
+	BF_TRY(host->stat(host, dir, &info, err));
+	if (info.kind != BF_PATH_DIR)
+		return BF_OK;
+	BF_TRY(host->list(host, dir, remove_entry, &r, err));
+	return host->rmdir(host, dir, err);
+}
+
+static void
+remove_path(const char *path, bool is_dir)
+{
+	const BfHost *host = bifang_host();
+	BfError err = {0};
+
+	BIFANG_CHECK(is_dir ? remove_dir(host, path, 0, &err) : host->unlink(host, path, &err), &err);
+}
+
+typedef struct Sweep
+{
+	FullTransactionId horizon;
+	int64 removed;
+} Sweep;
+
+static bool
+visit_queued(void *arg, const char *path, bool is_dir, FullTransactionId xid)
+{
+	const Sweep *s = arg;
+
+	if (!FullTransactionIdPrecedes(xid, s->horizon))
+		return false;
+	remove_path(path, is_dir);
+	return true;
+}
+
+static FullTransactionId
+oldest_visible_horizon(void)
+{
+	TransactionId horizon = GetOldestNonRemovableTransactionId(NULL);
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32 epoch = EpochFromFullTransactionId(next);
+
+	if (horizon > XidFromFullTransactionId(next))
+		epoch--;
+	return FullTransactionIdFromEpochAndXid(epoch, horizon);
+}
+
+/* Looking for left-overs ---------------------------------------------------------------------- */
+
+typedef struct Names
+{
+	MemoryContext cxt;
+	List *names; /* char * */
+} Names;
+
+static BfStatus
+collect_name(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	Names *n = arg;
+
+	(void) kind;
+	(void) err;
+	n->names = lappend(n->names, pstrdup(name));
+	return BF_OK;
+}
+
+static List *
+list_directory(const char *dir)
+{
+	const BfHost *host = bifang_host();
+	Names n = {0};
+	BfPathInfo info;
+	BfError err = {0};
+
+	BIFANG_CHECK(host->stat(host, dir, &info, &err), &err);
+	if (info.kind == BF_PATH_DIR)
+		BIFANG_CHECK(host->list(host, dir, collect_name, &n, &err), &err);
+	return n.names;
+}
+
+/* "12", "12-1" with the given end: 12; anything else: -1. */
+static int64
+ledger_of_name(const char *name, const char *suffix)
+{
+	char *end;
+	int64 id;
+
+	if (name[0] < '1' || name[0] > '9')
+		return -1;
+	errno = 0;
+	id = strtoi64(name, &end, 10);
+	if (errno != 0)
+		return -1;
+	if (*end == '-')
+		end += 1 + strspn(end + 1, "0123456789");
+	return strcmp(end, suffix) == 0 ? id : -1;
+}
+
+typedef struct Queued
+{
+	const char *path;
+	bool found;
+} Queued;
+
+static bool
+compare_queued(void *arg, const char *path, bool is_dir, FullTransactionId xid)
+{
+	Queued *q = arg;
+
+	(void) is_dir;
+	(void) xid;
+	q->found |= strcmp(q->path, path) == 0;
+	return false;
+}
+
+static bool
+is_queued(const char *path, Snapshot snap)
+{
+	Queued q = {.path = path};
+
+	(void) bifang_catalog_visit_garbage(compare_queued, &q, snap);
+	return q.found;
+}
+
+/* Nobody writes the ledger, and its row, if there is one, names another path. */
+static bool
+is_orphan(int64 ledger_id, const char *path, bool is_dir)
+{
+	Snapshot snap;
+	BifangLedger *l;
+	bool orphan;
+
+	if (!bifang_lock_ledger(ledger_id, false))
+		return false;
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	l = bifang_catalog_ledger(ledger_id, snap);
+	if (is_dir)
+		orphan = l == NULL || strcmp(l->live_dir, path) != 0;
+	else /* a row of another origin: the file may be that database's */
+		orphan = l != NULL && strcmp(l->origin, bifang_catalog_origin()) == 0 &&
+				 (l->offload_path == NULL || strcmp(l->offload_path, path) != 0);
+	orphan = orphan && !is_queued(path, snap);
+	UnregisterSnapshot(snap);
+	if (!orphan)
+		bifang_unlock_ledger(ledger_id);
+	return orphan;
+}
+
+static List *
+orphans_in(const char *dir, const char *suffix, bool is_dir)
+{
+	List *result = NIL;
+	ListCell *lc;
+	List *names = list_directory(dir);
+
+	foreach (lc, names)
+	{
+		int64 id = ledger_of_name(lfirst(lc), suffix);
+		char *path;
+
+		CHECK_FOR_INTERRUPTS();
+		if (id < 0)
+			continue;
+		path = psprintf("%s/%s", dir, (char *) lfirst(lc));
+		if (is_orphan(id, path, is_dir))
+		{
+			BifangOrphan *o = palloc(sizeof *o);
+
+			o->path = path;
+			o->is_dir = is_dir;
+			result = lappend(result, o);
+		}
+	}
+	return result;
+}
+
+List *
+bifang_orphan_ledgers(const char *live_dir)
+{
+	/* Only the default directory is this database's alone. */
+	char *own = psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId);
+
+	return strcmp(live_dir, own) == 0 ? orphans_in(live_dir, "", true) : NIL;
+}
+
+List *
+bifang_orphan_offloads(const char *table_dir)
+{
+	return orphans_in(psprintf("%s/offload", table_dir), ".bfo", false);
+}
+
+static int64
+remove_orphans(List *orphans)
+{
+	ListCell *lc;
+
+	foreach (lc, orphans)
+	{
+		const BifangOrphan *o = lfirst(lc);
+
+		remove_path(o->path, o->is_dir);
+	}
+	return list_length(orphans);
+}
+
+static bool
+sweep_table(void *arg, const BifangLakeTable *row)
+{
+	Sweep *s = arg;
+	BfArena *arena =
+		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
+	BfIceTable *t;
+	BfError err = {0};
+
+	/* What can't be read is check()'s to report. */
+	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
+		s->removed += remove_orphans(bifang_orphan_offloads(t->location.found));
+	bifang_arena_free(arena);
+	return true;
+}
+
+Datum
+bifang_remove_garbage(PG_FUNCTION_ARGS)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	Sweep s = {.horizon = oldest_visible_horizon()};
+
+	s.removed = bifang_catalog_visit_garbage(visit_queued, &s, snap);
+	UnregisterSnapshot(snap);
+	s.removed +=
+		remove_orphans(bifang_orphan_ledgers(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId)));
+	bifang_catalog_visit_tables(sweep_table, &s);
+	CommandCounterIncrement();
+	PG_RETURN_INT32((int32) s.removed);
+}
