@@ -87,3 +87,39 @@ fuzz: $(LIBFUZZER_OBJ) ## libFuzzer on TARGET=<name> for SECONDS=60
 		$(BUILD)/libfuzzer/$(TARGET) test/fuzz/seeds/$(TARGET)
 
 -include $(LIBFUZZER_OBJ:.o=.d)
+
+# --- The core alone -----------------------------------------------------------------------------
+# Optimised, strict, and linked with nothing of the server: what is missing then does not exist.
+CORE_OBJ = $(CORE_SRC:%.c=$(BUILD)/core/%.o)
+
+$(BUILD)/core/%.o: %.c
+	@mkdir -p $(@D)
+	$(CORE_CC) $(CORE_CFLAGS) -Wno-error=maybe-uninitialized -O2 -fPIC -MMD -MP -c $< -o $@
+
+$(BUILD)/core/core.so: $(CORE_OBJ)
+	$(CORE_CC) -shared -Wl,-z,defs $^ $(CORE_LIBS) -o $@
+
+.PHONY: core lint check-core
+core: $(BUILD)/core/core.so
+
+lint:
+	@rc=0; for l in layers outside headers words style; do \
+		test/lint/$$l.sh || { echo "lint $$l failed"; rc=1; }; done; exit $$rc
+
+check-core: core lint ## The core compiled strictly without server headers, and the lints
+
+-include $(CORE_OBJ:.o=.d)
+
+# --- Everything ---------------------------------------------------------------------------------
+.PHONY: test regress isolation tap
+test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP
+	@test/all.sh
+
+regress: stage ## SQL tests (TESTS="name ..." for some)
+	@test/regress.sh $(if $(filter command,$(origin TESTS)),$(TESTS))
+
+isolation: stage ## Isolation tests
+	@test/isolation.sh
+
+tap: stage ## TAP tests: restarts, crashes, two servers
+	@test/tap.sh

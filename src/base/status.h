@@ -7,7 +7,7 @@
  *
  *     BF_TRY(bf_cursor_u32le(&c, &n, err));                 forward a failure
  *     BF_FAIL(err, BF_ERR_UNSUPPORTED, "codec %d", id);      create one and return
- *     BF_DATA(err, n <= left, offset, "…%d values…", n);     check bytes from outside, always on
+ *     BF_DATA(err, n <= left, offset, "%d values", n);     check bytes from outside, always on
  *     BF_ASSERT(p != NULL);                                  a bug of ours; debug builds only
  *     BF_NEVER(err, cond);                                   believed impossible; error in release
  */

@@ -1,0 +1,28 @@
+#!/bin/bash
+# pg_regress: sql/*.sql against expected/*.out, on a private server of its own.
+#   test/regress.sh [name ...]
+# The database has the extension; `\getenv data BIFANG_TEST_DATA` leads to the test data.
+. "$(dirname "$0")/lib.sh"
+
+tests=$*
+if [ -z "$tests" ]; then
+	for f in "$ROOT"/sql/*.sql; do
+		case $f in */bifang_fdw--*) ;; *) tests="$tests $(basename "$f" .sql)" ;; esac
+	done
+fi
+[ -n "$tests" ] || {
+	echo "no regression tests"
+	exit 0
+}
+"$ROOT/test/server.sh" start regress fresh || exit 1
+eval "$("$ROOT/test/server.sh" env regress)"
+out=$ROOT/build/regress
+mkdir -p "$out"
+# Pg_regress runs as whoever calls; only the server needs another user.
+"$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" --inputdir="$ROOT" --outputdir="$out" \
+	--bindir="$PGBIN" --host="$PGHOST" --port="$PGPORT" --user=postgres --dbname=regression \
+	--encoding=UTF8 --load-extension=bifang_fdw $tests
+rc=$?
+[ $rc = 0 ] || cat "$out/regression.diffs" 2>/dev/null | head -"${DIFF_LINES:-200}"
+"$ROOT/test/server.sh" stop regress
+exit $rc
