@@ -23,9 +23,9 @@ free_arena(void *arg)
 }
 
 BfStatus
-bfi_column_init(BfArena *a, BfiColumn *c, BfParquetFile *f, int32_t leaf, BfCodecContext *codecs,
-				BfParquetCounters *counters, uint64_t *epoch, BfError *err)
+bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 {
+	BfParquetFile *f = shared->file;
 	size_t page_max = f->limits.page_bytes_max;
 	BfiColumn zero = {0};
 
@@ -33,23 +33,19 @@ bfi_column_init(BfArena *a, BfiColumn *c, BfParquetFile *f, int32_t leaf, BfCode
 	c->file = f;
 	c->leaf_index = leaf;
 	c->leaf = &f->leaves[leaf];
-	c->codecs = codecs;
-	c->counters = counters;
-	c->epoch = epoch;
+	c->shared = shared;
 	BF_TRY(bf_vector_init(a, &c->vec, c->leaf->type, err));
 	c->flat = c->vec.data.raw;
 	/* Two words more: bits are loaded 64 at a time from any position. */
 	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
 	BF_NEW(a, c->codes, BF_BATCH_ROWS * 2, err);
-	BF_NEW(a, c->native, (BF_BATCH_ROWS + 1) * 16, err);
-	BF_NEW(a, c->dense, (BF_BATCH_ROWS + 1) * 16, err);
 	c->window.source = f->source;
 	BF_TRY(bf_buffer_new(a, page_max + 2 * BFI_WINDOW_BYTES, &c->window.buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->page_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + 4 * BFI_SLACK, &c->level_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict_bytes, err));
 	BF_TRY(bf_buffer_new(a, page_max * 8, &c->dict_values, err));
-	BF_TRY(bf_buffer_new(a, page_max, &c->previous_buffer, err));
+	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->previous_buffer, err));
 	BF_TRY_PTR(a, c->batch_arena, bf_arena_new(bf_arena_host(a), "Parquet batch", page_max * 2),
 			   err);
 	if (!bf_arena_on_cleanup(a, free_arena, c->batch_arena))
@@ -158,7 +154,8 @@ keep_previous(BfiColumn *c, BfError *err)
 	if (c->previous.len == 0 || c->previous.ptr == c->previous_buffer->data)
 		return BF_OK;
 	c->previous_buffer->len = 0;
-	BF_TRY(bf_buffer_append(c->previous_buffer, c->previous.ptr, c->previous.len, err));
+	BF_TRY(bf_buffer_reserve(c->previous_buffer, (size_t) c->previous.len + BFI_SLACK, err));
+	memcpy(c->previous_buffer->data, c->previous.ptr, c->previous.len);
 	c->previous.ptr = c->previous_buffer->data;
 	return BF_OK;
 }
@@ -220,16 +217,16 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, bool *any_null, BfError *er
 		size = sizeof *c->codes;
 		if (ones == (uint32_t) k)
 			return bfi_values_codes(c, k, to, err);
-		BF_TRY(bfi_values_codes(c, (int32_t) ones, (uint32_t *) (void *) c->dense, err));
+		BF_TRY(bfi_values_codes(c, (int32_t) ones, (uint32_t *) (void *) c->shared->dense, err));
 	}
 	else
 	{
 		to = (uint8_t *) c->flat + (size_t) start * size;
 		if (ones == (uint32_t) k)
 			return bfi_values_decode(c, k, to, err);
-		BF_TRY(bfi_values_decode(c, (int32_t) ones, c->dense, err));
+		BF_TRY(bfi_values_decode(c, (int32_t) ones, c->shared->dense, err));
 	}
-	bfi_spread(c->validity, start, k, c->dense, to, size);
+	bfi_spread(c->validity, start, k, c->shared->dense, to, size);
 	return BF_OK;
 }
 

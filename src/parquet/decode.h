@@ -16,6 +16,10 @@
 extern void
 bfi_unpack32(const uint8_t *in, uint64_t bit, uint32_t width, uint32_t *out, uint32_t n);
 
+/* BYTE_STREAM_SPLIT: n values of `width` bytes; byte k of value i is at in[k * stride + i]. */
+extern void
+bfi_merge_streams(const uint8_t *in, size_t stride, size_t width, uint8_t *out, size_t n);
+
 /*
  * RLE / bit-packed hybrid.
  *

@@ -2,8 +2,8 @@
  * DELTA_BINARY_PACKED: see decode.h for the format.
  *
  * All arithmetic is modulo 2^64; a 32-bit column keeps the low half, which is the same as wrapping
- * at 32 bits. Miniblocks are decoded in place with one load per value; the running sum is the only
- * dependency between values.
+ * at 32 bits. Up to 32 bits the packed numbers are unpacked with the loops of unpack.c first; the
+ * running sum is then the only dependency between values.
  */
 #include "parquet/decode.h"
 
@@ -120,37 +120,35 @@ bfi_delta_end(BfiDelta d, const uint8_t **end, BfError *err)
 	return BF_OK;
 }
 
-/* The body of both widths: `v` runs through the values, `put` stores one. */
-#define DECODE_RUN(out, type)                                                        \
-	do                                                                               \
-	{                                                                                \
-		const uint8_t *in = d->packed;                                               \
-		uint64_t bit = d->bit;                                                       \
-		uint64_t v = d->last;                                                        \
-		uint64_t min_delta = d->min_delta;                                           \
-		uint32_t width = d->width;                                                   \
-                                                                                     \
-		if (width == 0)                                                              \
-			for (uint32_t i = 0; i < k; i++)                                         \
-				(out)[i] = (type) (v += min_delta);                                  \
-		else if (width <= 57)                                                        \
-		{                                                                            \
-			uint64_t mask = ((uint64_t) 1 << width) - 1;                             \
-                                                                                     \
-			for (uint32_t i = 0; i < k; i++, bit += width)                           \
-			{                                                                        \
-				v += min_delta + (bf_load64le(in + (bit >> 3)) >> (bit & 7) & mask); \
-				(out)[i] = (type) v;                                                 \
-			}                                                                        \
-		}                                                                            \
-		else                                                                         \
-			for (uint32_t i = 0; i < k; i++, bit += width)                           \
-			{                                                                        \
-				v += min_delta + bfi_load_bits(in, bit, width);                      \
-				(out)[i] = (type) v;                                                 \
-			}                                                                        \
-		d->last = v;                                                                 \
-		d->bit = d->bit + (uint64_t) k * width;                                      \
+/* Numbers that are unpacked at once. */
+#define CHUNK 256
+
+/* k values of the current miniblock; `v` runs through them. */
+#define DECODE_RUN(out, type)                                                                     \
+	do                                                                                            \
+	{                                                                                             \
+		uint64_t v = d->last;                                                                     \
+		uint64_t min_delta = d->min_delta;                                                        \
+		uint32_t width = d->width;                                                                \
+		uint32_t packed[CHUNK];                                                                   \
+                                                                                                  \
+		if (width == 0)                                                                           \
+			for (uint32_t i = 0; i < k; i++)                                                      \
+				(out)[i] = (type) (v += min_delta);                                               \
+		else if (width <= 32)                                                                     \
+		{                                                                                         \
+			k = k < CHUNK ? k : CHUNK;                                                            \
+			bfi_unpack32(d->packed, d->bit, width, packed, k);                                    \
+			for (uint32_t i = 0; i < k; i++)                                                      \
+				(out)[i] = (type) (v += min_delta + packed[i]);                                   \
+		}                                                                                         \
+		else                                                                                      \
+			for (uint32_t i = 0; i < k; i++)                                                      \
+				(out)[i] =                                                                        \
+					(type) (v += min_delta +                                                      \
+								 bfi_load_bits(d->packed, d->bit + (uint64_t) i * width, width)); \
+		d->last = v;                                                                              \
+		d->bit += (uint64_t) k * width;                                                           \
 	} while (0)
 
 #define DECODE(out, type)                                                                      \

@@ -165,7 +165,7 @@ bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, Bfi
 
 /* A chunk's bytes through a window that moves forward: filled by reads of at least
  * BFI_WINDOW_BYTES where the chunk has them. BFI_SLACK bytes behind the window are readable. */
-#define BFI_WINDOW_BYTES ((size_t) 1 << 19)
+#define BFI_WINDOW_BYTES ((size_t) 1 << 18)
 
 typedef struct BfiWindow
 {
@@ -205,13 +205,23 @@ typedef struct BfiValues
 	BfiDelta suffix; /* DELTA_BYTE_ARRAY: delta has the prefix lengths */
 } BfiValues;
 
+/* What the columns of a scan have in common. */
+typedef struct BfiShared
+{
+	BfParquetFile *file;
+	BfCodecContext *codecs;
+	BfParquetCounters *counters; /* never NULL */
+	uint64_t epoch;				 /* of dictionaries: the last that was given out */
+	uint8_t *native; /* BF_BATCH_ROWS physical values before conversion, 16 bytes each */
+	uint8_t *dense;	 /* storage values before NULLs are put between, one more */
+} BfiShared;
+
 typedef struct BfiColumn
 {
+	BfiShared *shared; /* owned by the scan */
 	const BfParquetFile *file;
 	int32_t leaf_index;
 	const BfiLeaf *leaf;
-	BfCodecContext *codecs; /* shared by the scan's columns */
-	BfParquetCounters *counters;
 
 	/* The chunk. */
 	BfiWindow window;
@@ -235,15 +245,12 @@ typedef struct BfiColumn
 	BfBuffer *dict_bytes;  /* the page, which views point into */
 	BfBuffer *dict_values; /* in storage form */
 	BfVector dict;		   /* VIEW leaves: what vectors in DICT form refer to */
-	uint64_t *epoch;	   /* of the scan: last given out */
 
 	/* Output and scratch, BF_BATCH_ROWS values each. */
 	BfVector vec;
 	uint64_t *validity;	  /* vec.validity when the batch has NULLs */
 	void *flat;			  /* vec.data.raw when flat */
-	uint32_t *codes;	  /* codes of a batch */
-	uint8_t *native;	  /* physical values before conversion: 16 bytes each */
-	uint8_t *dense;		  /* storage values before NULLs are put between: 16 bytes each */
+	uint32_t *codes;	  /* codes of a batch; 2 * BF_BATCH_ROWS, scratch for the DELTA encodings */
 	BfArena *batch_arena; /* bytes that views of this batch need; reset per batch */
 	BfView previous; /* DELTA_BYTE_ARRAY: the last value, kept in previous_buffer between batches */
 	BfBuffer *previous_buffer;

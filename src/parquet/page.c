@@ -128,7 +128,8 @@ expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer
 	if (len > 0)
 	{
 		BF_DATA(err, src_len > 0, c->page.at, "a page of no bytes that claims %zu", len);
-		status = bf_decompress_exact(c->codecs, codec, src, src_len, out->data + keep, len, err);
+		status =
+			bf_decompress_exact(c->shared->codecs, codec, src, src_len, out->data + keep, len, err);
 		if (status != BF_OK)
 		{
 			if (err->offset < 0)
@@ -138,8 +139,7 @@ expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer
 	}
 	out->len = keep + len;
 	memset(out->data + out->len, 0, BFI_SLACK);
-	if (c->counters != NULL)
-		c->counters->pages_decompressed++;
+	c->shared->counters->pages_decompressed++;
 	return BF_OK;
 }
 
@@ -307,8 +307,7 @@ load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *
 		BF_TRY(load_v2(c, h, p, err));
 	c->levels_left -= n;
 	c->page_left = n;
-	if (c->counters != NULL)
-		c->counters->pages_read++;
+	c->shared->counters->pages_read++;
 	return bfi_values_init(c, err);
 }
 

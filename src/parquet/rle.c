@@ -1,39 +1,8 @@
 /*
  * Bits and runs. The loops work on whole runs: a repeated run is a fill, a packed run is unpacked
- * with 64-bit loads at any bit position, so that no value costs a branch.
+ * or copied with 64-bit loads at any bit position, so that no value costs a branch.
  */
 #include "parquet/decode.h"
-
-void
-bfi_unpack32(const uint8_t *in, uint64_t bit, uint32_t width, uint32_t *out, uint32_t n)
-{
-	uint32_t mask = width >= 32 ? UINT32_MAX : ((uint32_t) 1 << width) - 1;
-	uint32_t i = 0;
-
-	BF_ASSERT(width <= 32);
-	if (width == 0)
-	{
-		memset(out, 0, (size_t) n * sizeof *out);
-		return;
-	}
-	in += bit >> 3;
-	bit &= 7;
-	if (width <= 14)
-	{
-		/* Four values from one load: 7 + 4 * 14 <= 63. */
-		for (; i + 4 <= n; i += 4, bit += (uint64_t) width * 4)
-		{
-			uint64_t v = bf_load64le(in + (bit >> 3)) >> (bit & 7);
-
-			out[i] = (uint32_t) v & mask;
-			out[i + 1] = (uint32_t) (v >> width) & mask;
-			out[i + 2] = (uint32_t) (v >> (2 * width)) & mask;
-			out[i + 3] = (uint32_t) (v >> (3 * width)) & mask;
-		}
-	}
-	for (; i < n; i++, bit += width)
-		out[i] = (uint32_t) (bf_load64le(in + (bit >> 3)) >> (bit & 7)) & mask;
-}
 
 void
 bfi_bits_to_bytes(const uint8_t *in, uint64_t bit, uint8_t *out, uint32_t n)
@@ -141,11 +110,9 @@ next_packed_run(BfiRle *r, uint64_t groups, BfError *err)
 }
 
 static BfStatus
-next_run(BfiRle *r, BfError *err)
+run_header(BfiRle *r, uint64_t *header, BfError *err)
 {
-	uint64_t header = 0;
-	uint32_t bytes = (r->width + 7) / 8;
-
+	*header = 0;
 	for (uint32_t shift = 0;; shift += 7)
 	{
 		uint8_t b;
@@ -153,10 +120,22 @@ next_run(BfiRle *r, BfError *err)
 		BF_DATA(err, r->pos < r->end, r->at, "the runs end before all values are complete");
 		BF_DATA(err, shift < 35, r->at, "a run's header is longer than 5 bytes");
 		b = *r->pos++;
-		header |= (uint64_t) (b & 0x7f) << shift;
+		*header |= (uint64_t) (b & 0x7f) << shift;
 		if ((b & 0x80) == 0)
-			break;
+			return BF_OK;
 	}
+}
+
+static BfStatus
+next_run(BfiRle *r, BfError *err)
+{
+	uint64_t header = 0;
+	uint32_t bytes = (r->width + 7) / 8;
+
+	if (BF_LIKELY(r->pos < r->end && *r->pos < 0x80))
+		header = *r->pos++;
+	else
+		BF_TRY(run_header(r, &header, err));
 	BF_DATA(err, header >> 1 != 0, r->at, "a run of no values");
 	if (header & 1)
 		return next_packed_run(r, header >> 1, err);

@@ -6,10 +6,10 @@
 struct BfParquetScan
 {
 	BfParquetFile *file; /* borrowed */
-	BfParquetCounters *counters;
+	BfiShared shared;
+	BfParquetCounters no_counters; /* counts for a caller that does not */
 	int32_t n_columns;
 	BfiColumn *columns;
-	uint64_t epoch;
 	int64_t rows_left; /* of the row group */
 	BfBatch batch;
 };
@@ -57,7 +57,6 @@ bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_
 					BfParquetCounters *counters, BfParquetScan **out, BfError *err)
 {
 	BfParquetScan *s;
-	BfCodecContext *codecs = NULL;
 
 	BF_ASSERT(n_columns >= 0);
 	for (int32_t i = 0; i < n_columns; i++)
@@ -67,16 +66,21 @@ bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_
 	}
 	BF_NEW(a, s, 1, err);
 	s->file = f;
-	s->counters = counters;
 	s->n_columns = n_columns;
+	s->shared.file = f;
+	s->shared.counters = counters != NULL ? counters : &s->no_counters;
 	BF_NEW(a, s->columns, n_columns, err);
 	BF_NEW(a, s->batch.cols, n_columns, err);
 	s->batch.n_cols = n_columns;
 	if (n_columns > 0)
-		BF_TRY(bf_codec_context_new(a, &codecs, err));
+	{
+		BF_TRY(bf_codec_context_new(a, &s->shared.codecs, err));
+		BF_NEW(a, s->shared.native, BF_BATCH_ROWS * 16, err);
+		BF_NEW(a, s->shared.dense, (BF_BATCH_ROWS + 1) * 16, err);
+	}
 	for (int32_t i = 0; i < n_columns; i++)
-		BF_TRY(bfi_column_init(a, &s->columns[i], f, f->nodes[f->field_node[columns[i]]].leaf,
-							   codecs, counters, &s->epoch, err));
+		BF_TRY(bfi_column_init(a, &s->columns[i], &s->shared,
+							   f->nodes[f->field_node[columns[i]]].leaf, err));
 	*out = s;
 	return BF_OK;
 }
@@ -92,8 +96,7 @@ bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 	s->rows_left = s->file->row_groups[rg].n_rows;
 	s->batch.first_row = s->file->row_groups[rg].first_row;
 	s->batch.n_rows = 0;
-	if (s->counters != NULL)
-		s->counters->row_groups_read++;
+	s->shared.counters->row_groups_read++;
 	return BF_OK;
 }
 
@@ -123,8 +126,7 @@ bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
 	s->batch.first_row += s->batch.n_rows;
 	s->batch.n_rows = n;
 	s->rows_left -= n;
-	if (s->counters != NULL)
-		s->counters->rows_decoded += n;
+	s->shared.counters->rows_decoded += n;
 	*out = &s->batch;
 	return BF_OK;
 }

@@ -11,6 +11,9 @@
  */
 #include "parquet/internal.h"
 
+/* Four codes at once, in whatever registers the compiler has for that. */
+typedef uint32_t Codes4 __attribute__((vector_size(16)));
+
 /* Which encodings a physical type may have; dictionaries are for all. */
 static bool
 encoding_fits(BfiEncoding e, BfiPhysical t)
@@ -211,18 +214,8 @@ stream_split(BfiColumn *c, int32_t n, void *out, BfError *err)
 {
 	BfiValues *v = &c->values;
 	size_t width = c->leaf->width;
-	size_t stride = (size_t) v->n;
-	const uint8_t *in = v->pos + (v->n - v->left);
 	uint8_t *bytes = out;
 
-	if (width == 4 && c->leaf->physical != BFI_FLBA)
-	{
-		for (int32_t i = 0; i < n; i++, in++)
-			((uint32_t *) out)[i] = (uint32_t) in[0] | (uint32_t) in[stride] << 8 |
-									(uint32_t) in[2 * stride] << 16 |
-									(uint32_t) in[3 * stride] << 24;
-		return BF_OK;
-	}
 	if (c->leaf->physical == BFI_FLBA)
 	{
 		BfView *views = out;
@@ -231,9 +224,7 @@ stream_split(BfiColumn *c, int32_t n, void *out, BfError *err)
 		for (int32_t i = 0; i < n; i++)
 			views[i] = (BfView){bytes + (size_t) i * width, (uint32_t) width};
 	}
-	for (size_t k = 0; k < width; k++, in += stride)
-		for (int32_t i = 0; i < n; i++)
-			bytes[(size_t) i * width + k] = in[i];
+	bfi_merge_streams(v->pos + (v->n - v->left), (size_t) v->n, width, bytes, (size_t) n);
 	return BF_OK;
 }
 
@@ -255,6 +246,23 @@ delta_length(BfiColumn *c, int32_t n, BfView *out, BfError *err)
 	}
 	v->pos = p;
 	return BF_OK;
+}
+
+/* Copies len bytes and perhaps some more: up to COPY_SLACK bytes behind both ends are touched, so
+ * that short copies need no loop. */
+#define COPY_SLACK 16
+
+static inline void
+copy_over(uint8_t *to, const uint8_t *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += 16)
+	{
+		uint64_t a = bf_load64le(from + i);
+		uint64_t b = bf_load64le(from + i + 8);
+
+		bf_store64le(to + i, a);
+		bf_store64le(to + i + 8, b);
+	}
 }
 
 /* Lengths are known before any byte is copied, so that one allocation serves the batch; its size
@@ -292,12 +300,11 @@ delta_byte_array(BfiColumn *c, int32_t n, BfView *out, BfError *err)
 	if (total > c->file->limits.page_bytes_max)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, v->at, "values of %llu bytes in a batch, the limit is %zu",
 				   (unsigned long long) total, c->file->limits.page_bytes_max);
-	BF_TRY(batch_bytes(c, (size_t) total, &to, err));
+	BF_TRY(batch_bytes(c, (size_t) total + COPY_SLACK, &to, err));
 	for (int32_t i = 0; i < n; i++)
 	{
-		if (prefix[i] > 0)
-			memcpy(to, previous.ptr, (size_t) prefix[i]);
-		memcpy(to + prefix[i], v->pos, (size_t) suffix[i]);
+		copy_over(to, previous.ptr, (size_t) prefix[i]);
+		copy_over(to + prefix[i], v->pos, (size_t) suffix[i]);
 		previous = (BfView){to, (uint32_t) (prefix[i] + suffix[i])};
 		out[i] = previous;
 		to += previous.len;
@@ -307,11 +314,39 @@ delta_byte_array(BfiColumn *c, int32_t n, BfView *out, BfError *err)
 	return BF_OK;
 }
 
+/* All codes < dict_n: last - code borrows, and sets the top bit, where that is not so. */
+static BfStatus
+check_codes(const BfiColumn *c, const uint32_t *codes, int32_t n, BfError *err)
+{
+	uint32_t last = (uint32_t) c->dict_n - 1;
+	Codes4 last4 = {last, last, last, last};
+	Codes4 bad4 = {0, 0, 0, 0};
+	uint32_t bad;
+	int32_t i = 0;
+
+	BF_DATA(err, c->dict_n > 0, c->values.at, "a code in an empty dictionary");
+	for (; i + 4 <= n; i += 4)
+	{
+		Codes4 v;
+
+		memcpy(&v, codes + i, sizeof v);
+		bad4 |= v | (last4 - v);
+	}
+	bad = bad4[0] | bad4[1] | bad4[2] | bad4[3];
+	for (; i < n; i++)
+		bad |= codes[i] | (last - codes[i]);
+	if (BF_LIKELY(bad >> 31 == 0))
+		return BF_OK;
+	for (i = 0; i < n && codes[i] <= last; i++)
+		;
+	BF_FAIL_AT(err, BF_ERR_CORRUPT, c->values.at, "code %u in a dictionary of %d values",
+			   i < n ? codes[i] : 0, c->dict_n);
+}
+
 BfStatus
 bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err)
 {
 	BfiValues *v = &c->values;
-	uint32_t max = 0;
 
 	BF_ASSERT(n <= v->left);
 	if (n == 0)
@@ -321,11 +356,7 @@ bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err)
 	/* A width that can't express a code behind the end needs no look at the codes. */
 	if (v->rle.width < 32 && (uint64_t) 1 << v->rle.width <= (uint64_t) c->dict_n)
 		return BF_OK;
-	for (int32_t i = 0; i < n; i++)
-		max = out[i] > max ? out[i] : max;
-	BF_DATA(err, max < (uint32_t) c->dict_n, v->at, "code %u in a dictionary of %d values", max,
-			c->dict_n);
-	return BF_OK;
+	return check_codes(c, out, n, err);
 }
 
 static BfStatus
@@ -386,8 +417,8 @@ bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 		BF_TRY(native(c, n, out, err));
 	else
 	{
-		BF_TRY(native(c, n, c->native, err));
-		BF_TRY(bfi_convert(c->leaf, c->native, n, out, c->values.at, err));
+		BF_TRY(native(c, n, c->shared->native, err));
+		BF_TRY(bfi_convert(c->leaf, c->shared->native, n, out, c->values.at, err));
 	}
 	c->values.left -= n;
 	return BF_OK;
@@ -424,6 +455,6 @@ bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 	c->dict.form = BF_VEC_FLAT;
 	c->dict.n = n;
 	c->dict.data.raw = c->dict_values->data;
-	c->dict.dict_epoch = ++*c->epoch;
+	c->dict.dict_epoch = ++c->shared->epoch;
 	return BF_OK;
 }

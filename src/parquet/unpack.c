@@ -1,0 +1,89 @@
+/*
+ * Bit-packed numbers to 32-bit ones.
+ *
+ * Eight numbers of w bits fill w bytes, so a group of eight always begins at a byte, and all shifts
+ * are constants once w is one: one copy of the loop is made per width. (A shift by a variable costs
+ * three times as much on the CPUs that we may assume.)
+ */
+#include "parquet/decode.h"
+
+static inline uint32_t
+unpack1(const uint8_t *in, uint64_t bit, uint32_t mask)
+{
+	return (uint32_t) (bf_load64le(in + (bit >> 3)) >> (bit & 7)) & mask;
+}
+
+static inline __attribute__((always_inline)) void
+unpack8(const uint8_t *in, uint32_t *out, const uint32_t w)
+{
+	const uint32_t mask = w == 32 ? UINT32_MAX : ((uint32_t) 1 << w) - 1;
+
+	if (w <= 8)
+	{
+		uint64_t v = bf_load64le(in);
+
+#pragma GCC unroll 8
+		for (uint32_t k = 0; k < 8; k++)
+			out[k] = (uint32_t) (v >> (k * w)) & mask;
+	}
+	else if (w <= 16)
+	{
+		/* The second half begins at a byte or in the middle of one; 4 * w + 4 <= 64 then. */
+		uint64_t lo = bf_load64le(in);
+		uint64_t hi = bf_load64le(in + (4 * w >> 3)) >> (4 * w & 7);
+
+#pragma GCC unroll 4
+		for (uint32_t k = 0; k < 4; k++)
+		{
+			out[k] = (uint32_t) (lo >> (k * w)) & mask;
+			out[k + 4] = (uint32_t) (hi >> (k * w)) & mask;
+		}
+	}
+	else
+	{
+#pragma GCC unroll 8
+		for (uint32_t k = 0; k < 8; k++)
+			out[k] = unpack1(in, (uint64_t) k * w, mask);
+	}
+}
+
+#define WIDTH(w)                                    \
+	case w:                                         \
+		for (; n >= 8; n -= 8, in += (w), out += 8) \
+			unpack8(in, out, (w));                  \
+		break
+#define WIDTHS(w) \
+	WIDTH(w);     \
+	WIDTH(w + 1); \
+	WIDTH(w + 2); \
+	WIDTH(w + 3)
+
+void
+bfi_unpack32(const uint8_t *in, uint64_t bit, uint32_t width, uint32_t *out, uint32_t n)
+{
+	uint32_t mask = width >= 32 ? UINT32_MAX : ((uint32_t) 1 << width) - 1;
+
+	BF_ASSERT(width <= 32);
+	if (width == 0)
+	{
+		memset(out, 0, (size_t) n * sizeof *out);
+		return;
+	}
+	for (; n > 0 && (bit & 7) != 0; n--, bit += width)
+		*out++ = unpack1(in, bit, mask);
+	in += bit >> 3;
+	switch (width)
+	{
+		WIDTHS(1);
+		WIDTHS(5);
+		WIDTHS(9);
+		WIDTHS(13);
+		WIDTHS(17);
+		WIDTHS(21);
+		WIDTHS(25);
+		WIDTHS(29);
+		default: break;
+	}
+	for (bit = 0; n > 0; n--, bit += width)
+		*out++ = unpack1(in, bit, mask);
+}
