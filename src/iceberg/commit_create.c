@@ -181,7 +181,7 @@ put_lists(const Create *c, json_t *root, const char *const *keys, const char *co
 	for (int32_t i = 0; i < n; i++)
 		if (json_object_set_new(properties, keys[i], json_string(values[i])) != 0)
 			BF_FAIL(err, BF_ERR_VALUE, "table property \"%.100s\" is not UTF-8", keys[i]);
-	BF_TRY(bfi_json_set(root, "refs", json_object(), err));
+	BF_TRY(bfi_json_set(root, "refs", json_pack("{}"), err));
 	for (size_t i = 0; i < sizeof empty_lists / sizeof empty_lists[0]; i++)
 		BF_TRY(bfi_json_set(root, empty_lists[i], json_array(), err));
 	return BF_OK;

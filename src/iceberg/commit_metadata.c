@@ -26,7 +26,7 @@ bfi_json_child(json_t *object, const char *key, bool array, json_t **out, BfErro
 
 	if (child == NULL || json_is_null(child))
 	{
-		BF_TRY(bfi_json_set(object, key, array ? json_array() : json_object(), err));
+		BF_TRY(bfi_json_set(object, key, array ? json_array() : json_pack("{}"), err));
 		child = json_object_get(object, key);
 	}
 	BF_DATA(err, array ? json_is_array(child) : json_is_object(child), -1,
