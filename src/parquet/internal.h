@@ -257,9 +257,8 @@ typedef struct BfiColumn
 } BfiColumn;
 
 /* Allocates everything once. */
-extern BfStatus
-bfi_column_init(BfArena *a, BfiColumn *c, BfParquetFile *f, int32_t leaf, BfCodecContext *codecs,
-				BfParquetCounters *counters, uint64_t *epoch, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf,
+								BfError *err) BF_MUST_CHECK;
 /* At the start of the row group. */
 extern BfStatus bfi_column_open(BfiColumn *c, int32_t rg, BfError *err) BF_MUST_CHECK;
 /* How many rows at most the next batch should have, so that views need not be copied. */
