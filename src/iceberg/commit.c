@@ -24,163 +24,14 @@ typedef struct Commit
 	char uuid[37];
 	int64_t now_ms;
 
-	const BfIceSnapshot *main; /* NULL: has none */
-	const BfIceSnapshot *branch;
+	BfiBranch branch;
 	int64_t main_id; /* the empty snapshot that is made when main has none */
 	int64_t parent_id;
 	int64_t snapshot_id;
 	int64_t sequence_number; /* the last one given */
 
-	BfiListEntry *list; /* the branch's new manifest list */
-	int32_t n_list;
-	BfIceDataFile *logical; /* the branch's logical files, old then new */
-	int32_t n_logical;
-	int32_t logical_capacity;
-	BfCoverage parquet;
-	BfCoverage covered;
-
 	json_t *root; /* the new metadata */
 } Commit;
-
-static BfStatus
-add_logical(Commit *c, const char *path, int64_t record_count, int64_t file_size, BfError *err)
-{
-	BfIceDataFile *f;
-
-	if (c->n_logical == c->logical_capacity)
-	{
-		int32_t capacity = c->logical_capacity > 0 ? c->logical_capacity * 2 : 64;
-		BfIceDataFile *more;
-
-		BF_NEW_RAW(c->arena, more, capacity, err);
-		if (c->n_logical > 0)
-			memcpy(more, c->logical, (size_t) c->n_logical * sizeof *more);
-		c->logical = more;
-		c->logical_capacity = capacity;
-	}
-	f = &c->logical[c->n_logical];
-	memset(f, 0, sizeof *f);
-	f->logical = true;
-	f->record_count = record_count;
-	f->file_size = file_size;
-	BF_TRY_PTR(c->arena, f->path, bf_arena_strdup(c->arena, path), err);
-	BF_TRY(bf_logical_parse(c->arena, f->path, &f->log, err));
-	c->n_logical++;
-	return BF_OK;
-}
-
-/* Counts of a manifest by reading it: for lists that do not tell them, and to know which of the
- * branch's manifests are ours. */
-typedef struct Survey
-{
-	Commit *commit;
-	BfArena *scratch;
-	int32_t files[3]; /* by status */
-	int64_t rows[3];
-	int32_t n_logical;
-	int32_t n_other;
-	bool collect; /* keep the logical files */
-} Survey;
-
-static BfStatus
-visit_survey(void *arg, const BfIceFile *file, BfError *err)
-{
-	Survey *s = arg;
-	bool live = file->status != BF_ICE_DELETED;
-
-	s->files[file->status]++;
-	BF_DATA(
-		err,
-		!__builtin_add_overflow(s->rows[file->status], file->record_count, &s->rows[file->status]),
-		-1, "record counts add up to more than 2^63");
-	if (live && bf_is_logical_path(file->path))
-	{
-		s->n_logical++;
-		if (s->collect)
-			BF_TRY(add_logical(s->commit, file->path, file->record_count, file->file_size, err));
-	}
-	else if (live)
-		s->n_other++;
-	bf_arena_reset(s->scratch);
-	return BF_OK;
-}
-
-static BfStatus
-survey_manifest(Commit *c, const BfIceManifest *m, bool collect, Survey *s, BfError *err)
-{
-	const char *path;
-	BfStatus status;
-
-	*s = (Survey){.commit = c, .collect = collect};
-	BF_TRY(bf_location_resolve(c->arena, &c->table->location, m->path, &path, err));
-	s->scratch = bf_arena_new(bf_arena_host(c->arena), "manifest entry", BF_ICE_RECORD_BYTES_MAX);
-	if (s->scratch == NULL)
-		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
-	status =
-		bf_ice_read_manifest(s->scratch, path, m, c->table->metadata, NULL, visit_survey, s, err);
-	bf_arena_free(s->scratch);
-	return status;
-}
-
-/* Version 2 wants every count and sequence number: what version 1 left out is read or 0. */
-static BfStatus
-complete_manifest(Commit *c, BfIceManifest *m, BfError *err)
-{
-	Survey s;
-
-	if (m->sequence_number < 0)
-		m->sequence_number = 0;
-	if (m->added_files >= 0 && m->existing_files >= 0 && m->deleted_files >= 0 &&
-		m->added_rows >= 0 && m->existing_rows >= 0 && m->deleted_rows >= 0)
-		return BF_OK;
-	BF_TRY(survey_manifest(c, m, false, &s, err));
-	m->added_files = s.files[BF_ICE_ADDED];
-	m->existing_files = s.files[BF_ICE_EXISTING];
-	m->deleted_files = s.files[BF_ICE_DELETED];
-	m->added_rows = s.rows[BF_ICE_ADDED];
-	m->existing_rows = s.rows[BF_ICE_EXISTING];
-	m->deleted_rows = s.rows[BF_ICE_DELETED];
-	return BF_OK;
-}
-
-/* Main's manifests as they are now, then those of the branch that name logical files. */
-static BfStatus
-collect_manifests(Commit *c, int32_t room, BfError *err)
-{
-	BfIceManifest *mains = NULL, *others = NULL;
-	int32_t n_mains = 0, n_others = 0, n_new = 0;
-	int32_t *new_ones;
-
-	if (c->main != NULL)
-		BF_TRY(bfi_snapshot_manifests(c->arena, c->table, c->main, NULL, &mains, &n_mains, err));
-	if (c->branch != NULL)
-		BF_TRY(
-			bfi_snapshot_manifests(c->arena, c->table, c->branch, NULL, &others, &n_others, err));
-	BF_TRY(
-		bfi_manifests_missing(c->arena, others, n_others, mains, n_mains, &new_ones, &n_new, err));
-	BF_NEW(c->arena, c->list, (int64_t) room + n_mains + n_new, err);
-	for (int32_t i = 0; i < n_new; i++)
-	{
-		BfIceManifest *m = &others[new_ones[i]];
-		Survey s;
-
-		if (m->deletes || bfi_manifest_is_empty(m))
-			continue;
-		BF_TRY(survey_manifest(c, m, true, &s, err));
-		if (s.n_logical > 0 && s.n_other > 0)
-			BF_FAIL(err, BF_ERR_UNSUPPORTED,
-					"manifest %.300s of branch \"" BF_ICE_BRANCH_BIFANG
-					"\" has logical files and others",
-					m->path);
-		if (s.n_logical > 0)
-			c->list[c->n_list++].manifest = *m;
-	}
-	for (int32_t i = 0; i < n_mains; i++)
-		c->list[c->n_list++].manifest = mains[i];
-	for (int32_t i = 0; i < c->n_list; i++)
-		BF_TRY(complete_manifest(c, &c->list[i].manifest, err));
-	return BF_OK;
-}
 
 static BfStatus
 check_file(const Commit *c, const BfIceNewFile *f, BfError *err)
@@ -208,47 +59,6 @@ check_file(const Commit *c, const BfIceNewFile *f, BfError *err)
 					spec->fields[i].name);
 	}
 	return BF_OK;
-}
-
-static BfStatus
-check_new_entries(const BfCoverage *covered, const BfIceDataFile *f, BfError *err)
-{
-	if (bf_rangeset_count(&f->log.ranges) != f->record_count)
-		BF_FAIL(err, BF_ERR_VALUE, "%.300s names %lld entries, but its record count is %lld",
-				f->path, (long long) bf_rangeset_count(&f->log.ranges),
-				(long long) f->record_count);
-	if (bf_rangeset_overlaps(&f->log.ranges, bf_coverage_of(covered, f->log.ledger_id)))
-		BF_FAIL(err, BF_ERR_VALUE, "%.300s names entries that the table has already", f->path);
-	return BF_OK;
-}
-
-/* No entry may get into the lake twice. */
-static BfStatus
-check_coverage(Commit *c, const BfCoverage *given, BfError *err)
-{
-	BfCoverage old_logical, old, fresh;
-	int32_t n_old = c->n_logical;
-	BfStatus status;
-
-	BF_TRY(bfi_coverage_of_files(c->arena, c->logical, n_old, &old_logical, err));
-	BF_TRY(bfi_covered_parquet(c->arena, c->table, c->main, &c->parquet, err));
-	BF_TRY(bfi_coverage_union(c->arena, &old_logical, &c->parquet, &old, err));
-	for (int32_t i = 0; i < c->n_files; i++)
-	{
-		BF_TRY(
-			add_logical(c, c->files[i].path, c->files[i].record_count, c->files[i].file_size, err));
-		BF_TRY(check_new_entries(&old, &c->logical[n_old + i], err));
-	}
-	status = bfi_coverage_of_files(c->arena, c->logical + n_old, c->n_files, &fresh, err);
-	if (status == BF_ERR_CORRUPT)
-		status = err->code = BF_ERR_VALUE;
-	BF_TRY(status);
-	if (given != NULL)
-	{
-		c->covered = *given;
-		return BF_OK;
-	}
-	return bfi_coverage_union(c->arena, &old, &fresh, &c->covered, err);
 }
 
 /* The summary of one partition field over the files of a spec. */
@@ -294,7 +104,7 @@ publish(Commit *c, const char *name, BfView bytes, const char **recorded, BfErro
 static BfStatus
 write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
 {
-	BfiListEntry *e = &c->list[c->n_list];
+	BfiListEntry *e = &c->branch.list[c->branch.n_list];
 	BfIceManifest *m = &e->manifest;
 	const char *name;
 	BfView bytes;
@@ -317,7 +127,7 @@ write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
 	BF_NEW(c->arena, e->summaries, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)
 		BF_TRY(summarise_field(c, spec, i, &e->summaries[i], err));
-	c->n_list++;
+	c->branch.n_list++;
 	return BF_OK;
 }
 
@@ -381,12 +191,13 @@ static BfStatus
 put_totals(Commit *c, json_t *summary, BfError *err)
 {
 	static const char *const of_main[] = {"total-position-deletes", "total-equality-deletes"};
-	const char *text = c->main != NULL ? bf_ice_summary(c->main, "total-files-size") : "0";
+	const char *text =
+		c->branch.main != NULL ? bf_ice_summary(c->branch.main, "total-files-size") : "0";
 	int64_t files = 0, deletes = 0, rows = 0, size = 0;
 
-	for (int32_t i = 0; i < c->n_list; i++)
+	for (int32_t i = 0; i < c->branch.n_list; i++)
 	{
-		const BfIceManifest *m = &c->list[i].manifest;
+		const BfIceManifest *m = &c->branch.list[i].manifest;
 
 		*(m->deletes ? &deletes : &files) += m->added_files + m->existing_files;
 		if (!m->deletes)
@@ -398,13 +209,13 @@ put_totals(Commit *c, json_t *summary, BfError *err)
 	if (text != NULL)
 	{
 		size = strtoll(text, NULL, 10);
-		for (int32_t i = 0; i < c->n_logical; i++)
-			size += c->logical[i].file_size;
+		for (int32_t i = 0; i < c->branch.n_logical; i++)
+			size += c->branch.logical[i].file_size;
 		BF_TRY(set_count(summary, "total-files-size", size, err));
 	}
 	for (size_t i = 0; i < sizeof of_main / sizeof of_main[0]; i++)
 	{
-		text = c->main != NULL ? bf_ice_summary(c->main, of_main[i]) : "0";
+		text = c->branch.main != NULL ? bf_ice_summary(c->branch.main, of_main[i]) : "0";
 		if (text != NULL)
 			BF_TRY(bfi_json_set(summary, of_main[i], json_string(text), err));
 	}
@@ -426,8 +237,8 @@ branch_summary(Commit *c, json_t *summary, BfError *err)
 	BF_TRY(set_count(summary, "added-records", rows, err));
 	BF_TRY(set_count(summary, "added-files-size", size, err));
 	BF_TRY(put_totals(c, summary, err));
-	BF_TRY(set_coverage(c, summary, BF_ICE_COVERED, &c->covered, err));
-	return set_coverage(c, summary, BF_ICE_COVERED_PARQUET, &c->parquet, err);
+	BF_TRY(set_coverage(c, summary, BF_ICE_COVERED, &c->branch.covered, err));
+	return set_coverage(c, summary, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err);
 }
 
 /* Appends a snapshot to the tree and makes the ref point to it; *summary = its empty summary. */
@@ -435,7 +246,7 @@ static BfStatus
 add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
 			 int64_t sequence_number, const char *manifest_list, json_t **summary, BfError *err)
 {
-	json_t *list, *refs, *ref, *snapshot = json_object();
+	json_t *list, *refs, *ref, *snapshot = json_pack("{}");
 
 	BF_TRY(bfi_json_child(c->root, "snapshots", true, &list, err));
 	BF_TRY(bfi_json_append(list, snapshot, err));
@@ -533,9 +344,9 @@ begin(Commit *c, BfError *err)
 	c->now_ms = host->now_us(host) / 1000;
 	if (c->now_ms < m->last_updated_ms)
 		c->now_ms = m->last_updated_ms;
-	c->main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
-	c->branch = bf_ice_ref(m, BF_ICE_BRANCH_BIFANG);
-	if (c->main != NULL && c->main->manifest_list == NULL)
+	c->branch.main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
+	c->branch.branch_head = bf_ice_ref(m, BF_ICE_BRANCH_BIFANG);
+	if (c->branch.main != NULL && c->branch.main->manifest_list == NULL)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED,
 				"the table's snapshot has no manifest list, only manifests: it can't be extended");
 	if (m->last_sequence_number >= INT64_MAX - 2)
@@ -559,8 +370,8 @@ finish(Commit *c, const char **metadata_path, BfError *err)
 	BF_TRY(bfi_json_set(c->root, "last-sequence-number", json_integer(c->sequence_number), err));
 	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
 	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
-	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED, &c->covered, err));
-	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->parquet, err));
+	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED, &c->branch.covered, err));
+	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err));
 	BF_TRY(log_metadata(c, err));
 	return bfi_metadata_publish(c->arena, c->dir, version + 1, c->root, metadata_path, err);
 }
@@ -574,17 +385,19 @@ commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError
 	for (int32_t i = 0; i < c->n_files; i++)
 		BF_TRY(check_file(c, &c->files[i], err));
 	BF_TRY(begin(c, err));
-	BF_TRY(collect_manifests(c, c->table->metadata->n_specs, err));
-	BF_TRY(check_coverage(c, covered, err));
-	c->parent_id = c->branch != NULL ? c->branch->id : c->main != NULL ? c->main->id : c->main_id;
-	if (c->main == NULL)
+	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->n_specs, err));
+	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
+	c->parent_id = c->branch.branch_head != NULL ? c->branch.branch_head->id
+				   : c->branch.main != NULL		 ? c->branch.main->id
+												 : c->main_id;
+	if (c->branch.main == NULL)
 	{
 		BF_TRY(add_empty_main(c, err));
 		c->sequence_number++;
 	}
 	BF_TRY(write_manifests(c, err));
-	BF_TRY(write_list(c, c->list, c->n_list, c->snapshot_id, c->parent_id, c->sequence_number,
-					  &recorded, err));
+	BF_TRY(write_list(c, c->branch.list, c->branch.n_list, c->snapshot_id, c->parent_id,
+					  c->sequence_number, &recorded, err));
 	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_BIFANG, c->snapshot_id, c->parent_id, c->sequence_number,
 						recorded, &summary, err));
 	BF_TRY(branch_summary(c, summary, err));
@@ -601,6 +414,8 @@ bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files
 	BF_NEW(a, c, 1, err);
 	c->arena = a;
 	c->table = t;
+	c->branch.arena = a;
+	c->branch.table = t;
 	c->files = files;
 	c->n_files = n_files;
 	if (commit(c, covered, metadata_path, err) != BF_OK)

@@ -56,6 +56,14 @@ extern BfStatus bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *s
 extern BfStatus bfi_schema_json(const BfSchema *schema, json_t **out, BfError *err) BF_MUST_CHECK;
 extern json_t *bfi_spec_fields_json(const BfIceSpec *spec);
 
+/* manifest.c: the same as the public ones, from any source. */
+
+extern BfStatus bfi_manifest_list_read(BfArena *a, BfSource *source, BfIceManifest **out,
+									   int32_t *n, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceManifest *manifest,
+								  const BfIceMetadata *metadata, BfIceFileVisit visit, void *arg,
+								  BfError *err) BF_MUST_CHECK;
+
 /* manifest_value.c */
 
 /* The type of a partition field's values; a failure when no schema has the column any more. */
@@ -135,6 +143,30 @@ extern BfStatus
 bfi_manifest_list_bytes(BfArena *a, const BfiListEntry *entries, int32_t n, int64_t snapshot_id,
 						int64_t parent_id, int64_t sequence_number, BfView *out,
 						BfError *err) BF_MUST_CHECK;
+
+/* commit_branch.c */
+
+typedef struct BfiBranch
+{
+	BfArena *arena;
+	const BfIceTable *table;
+	const BfIceSnapshot *main;		  /* NULL: has none */
+	const BfIceSnapshot *branch_head; /* NULL: no such branch yet */
+	BfiListEntry *list;				  /* the branch's next manifest list */
+	int32_t n_list;
+	BfIceDataFile *logical; /* its logical files, old then new */
+	int32_t n_logical;
+	int32_t logical_capacity;
+	BfCoverage parquet;
+	BfCoverage covered;
+} BfiBranch;
+
+/* Fills the list, with room for more entries, and the logical files. */
+extern BfStatus bfi_branch_collect(BfiBranch *b, int32_t room, BfError *err) BF_MUST_CHECK;
+/* Adds new logical files after checking that none of their entries is there; then fills the
+ * coverages (`given` NULL: covered is what the branch has). */
+extern BfStatus bfi_branch_add(BfiBranch *b, const BfIceNewFile *files, int32_t n_files,
+							   const BfCoverage *given, BfError *err) BF_MUST_CHECK;
 
 /* commit_create.c */
 

@@ -8,6 +8,17 @@
 /* Copies at most this deep; a partition summary is an array of records of scalars. */
 #define COPY_DEPTH_MAX 8
 
+/* A decoded record has no byte position any more: its number tells where the damage is. */
+static BfStatus
+name_record(int64_t number, BfError *err)
+{
+	char text[BF_ERROR_TEXT_MAX];
+
+	memcpy(text, err->text, sizeof text);
+	snprintf(err->text, sizeof err->text, "record %lld: %.450s", (long long) number, text);
+	return err->code;
+}
+
 /* A required number: absent or null is corrupt. `other_name` is an older spelling, or NULL. */
 static BfStatus
 get_number(const BfAvroValue *record, int32_t id, const char *name, const char *other_name,
@@ -187,32 +198,41 @@ read_list(BfArena *a, BfArena *row, BfSource *source, ManifestList *list, BfErro
 		if (record == NULL)
 			return BF_OK;
 		BF_TRY(list_room(a, list, err));
-		BF_TRY(list_entry(a, record, &list->items[list->n], err));
+		if (list_entry(a, record, &list->items[list->n], err) != BF_OK)
+			return name_record(list->n + 1, err);
 		list->n++;
 	}
+}
+
+BfStatus
+bfi_manifest_list_read(BfArena *a, BfSource *source, BfIceManifest **out, int32_t *n, BfError *err)
+{
+	ManifestList list = {NULL, 0, 0};
+	BfArena *row = bf_arena_new(bf_arena_host(a), "manifest list record", BF_ICE_RECORD_BYTES_MAX);
+	BfStatus status;
+
+	if (row == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status = read_list(a, row, source, &list, err);
+	bf_arena_free(row);
+	if (status != BF_OK)
+		return bf_error_object(err, bf_source_name(source));
+	*out = list.items;
+	*n = list.n;
+	return BF_OK;
 }
 
 BfStatus
 bf_ice_read_manifest_list(BfArena *a, const char *path, BfIoCounters *io, BfIceManifest **out,
 						  int32_t *n, BfError *err)
 {
-	ManifestList list = {NULL, 0, 0};
 	BfSource *source;
-	BfArena *row;
 	BfStatus status;
 
 	BF_TRY(bf_source_open(a, path, io, &source, err));
-	row = bf_arena_new(bf_arena_host(a), "manifest list record", BF_ICE_RECORD_BYTES_MAX);
-	if (row == NULL)
-		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
-	status = read_list(a, row, source, &list, err);
-	bf_arena_free(row);
+	status = bfi_manifest_list_read(a, source, out, n, err);
 	bf_source_close(source);
-	if (status != BF_OK)
-		return bf_error_object(err, path);
-	*out = list.items;
-	*n = list.n;
-	return BF_OK;
+	return status;
 }
 
 /* Reading one manifest. */
@@ -479,7 +499,7 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 	BF_DATA(err, bf_avro_reader_schema(reader)->type == BF_AVRO_RECORD, -1,
 			"a manifest is made of records");
 	BF_TRY(choose_spec(r, reader, err));
-	for (;;)
+	for (int64_t n = 1;; n++)
 	{
 		BfIceFile *file;
 
@@ -489,9 +509,30 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 		if (entry == NULL)
 			return BF_OK;
 		BF_NEW(r->keep, file, 1, err);
-		BF_TRY(read_entry(r, entry, file, err));
+		if (read_entry(r, entry, file, err) != BF_OK)
+			return name_record(n, err);
 		BF_TRY(r->visit(r->arg, file, err));
 	}
+}
+
+BfStatus
+bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceManifest *manifest,
+				  const BfIceMetadata *metadata, BfIceFileVisit visit, void *arg, BfError *err)
+{
+	const BfHost *host = bf_arena_host(keep);
+	ManifestRead r = {keep, manifest, metadata, NULL, visit, arg};
+	/* Not in `keep`, which visit may reset. */
+	BfArena *own = bf_arena_new(host, "manifest", BF_ICE_READER_BYTES_MAX);
+	BfArena *row = bf_arena_new(host, "manifest record", BF_ICE_RECORD_BYTES_MAX);
+	BfStatus status = BF_ERR_NOMEM;
+
+	if (own != NULL && row != NULL)
+		status = read_entries(&r, own, row, source, err);
+	else
+		bf_error(err, BF_ERR_NOMEM, "out of memory");
+	bf_arena_free(row);
+	bf_arena_free(own);
+	return status == BF_OK ? BF_OK : bf_error_object(err, bf_source_name(source));
 }
 
 BfStatus
@@ -499,25 +540,15 @@ bf_ice_read_manifest(BfArena *keep, const char *path, const BfIceManifest *manif
 					 const BfIceMetadata *metadata, BfIoCounters *io, BfIceFileVisit visit,
 					 void *arg, BfError *err)
 {
-	const BfHost *host = bf_arena_host(keep);
-	ManifestRead r = {keep, manifest, metadata, NULL, visit, arg};
-	/* Not in `keep`, which visit may reset. */
-	BfArena *own = bf_arena_new(host, "manifest", BF_ICE_RECORD_BYTES_MAX * 2);
-	BfArena *row = bf_arena_new(host, "manifest record", BF_ICE_RECORD_BYTES_MAX);
-	BfStatus status = BF_ERR_NOMEM;
+	BfArena *own = bf_arena_new(bf_arena_host(keep), "manifest file", BF_ICE_READER_BYTES_MAX);
 	BfSource *source;
+	BfStatus status;
 
-	if (own != NULL && row != NULL)
-	{
-		status = bf_source_open(own, path, io, &source, err);
-		if (status == BF_OK)
-			status = read_entries(&r, own, row, source, err);
-		if (status != BF_OK)
-			bf_error_object(err, path);
-	}
-	else
-		bf_error(err, BF_ERR_NOMEM, "out of memory");
-	bf_arena_free(row);
+	if (own == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status = bf_source_open(own, path, io, &source, err);
+	if (status == BF_OK)
+		status = bfi_manifest_read(keep, source, manifest, metadata, visit, arg, err);
 	bf_arena_free(own);
 	return status;
 }

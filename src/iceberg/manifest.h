@@ -13,8 +13,9 @@
 
 /* Manifests of one snapshot. */
 #define BF_ICE_MANIFESTS_MAX 1000000
-/* Memory for one record of a manifest or list as it is decoded. */
-#define BF_ICE_RECORD_BYTES_MAX ((size_t) 256 << 20)
+/* Memory for one record of a manifest or list as it is decoded, and for the reader's own blocks. */
+#define BF_ICE_RECORD_BYTES_MAX ((size_t) 64 << 20)
+#define BF_ICE_READER_BYTES_MAX ((size_t) 256 << 20)
 
 typedef struct BfIceManifest
 {
