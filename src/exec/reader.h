@@ -1,9 +1,10 @@
 /*
  * exec/reader.h: one interface over everything that yields rows.
  *
- * A BfReader turns one work unit (a Parquet file, ranges of a ledger, a Kafka partition) into column
- * batches whose vectors are the projected columns of the table's schema, in its types: evolution, constants and missing
- * columns are already resolved. Readers are pull-based and restart only by being made again.
+ * A BfReader turns one work unit (a Parquet file, ranges of a ledger, a Kafka partition) into
+ * column batches whose vectors are the projected columns of the table's schema, in its types:
+ * evolution, constants and missing columns are already resolved. Readers are pull-based and restart
+ * only by being made again.
  */
 #ifndef BF_EXEC_READER_H
 #define BF_EXEC_READER_H
