@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Reads a corpus of other people's files through SQL and compares with what other readers said.
+
+Run by test/corpus/run.sh, which sets PGHOST, PGPORT, PGUSER and BIFANG_CORPUS. Every file is read
+in a session of its own; afterwards the server must still be the one that was started. Prints one
+line per difference and `N passed, N failed, N skipped` at the end.
+"""
+import hashlib
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+from decimal import Decimal, InvalidOperation
+
+CORPUS = os.environ["BIFANG_CORPUS"]
+ONLY = sys.argv[1] if len(sys.argv) > 1 else ""
+
+passed = failed = skipped = 0
+
+
+def report(ok, what, detail=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {what}: {detail}", flush=True)
+
+
+def skip():
+    global skipped
+    skipped += 1
+
+
+def psql(script, stop=True):
+    """Rows as lists of fields, the error text, and warnings."""
+    run = subprocess.run(
+        ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-P", "null=\x01NULL",
+         "-v", f"ON_ERROR_STOP={1 if stop else 0}", "-v", "VERBOSITY=verbose", "-f", "-"],
+        input=script.encode(), capture_output=True, timeout=300)
+    out = run.stdout.decode("utf-8", "replace").rstrip("\n")
+    err = run.stderr.decode("utf-8", "replace")
+    rows = [r.split("\x1f") for r in re.split("\x1e|\n(?=\x02)", out)] if out else []
+    return rows, [l for l in err.splitlines() if "ERROR:" in l or "psql: error" in l or "FATAL:" in l or "server closed" in l
+                  or "terminat" in l], err
+
+
+def quote(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+# Files with values that PostgreSQL's type cannot hold, and the SQLSTATE that says so.
+# and files whose damage some readers don't look for.
+BEYOND_POSTGRES = {
+    "parquet-testing/data/int96_from_spark.parquet": "22008",
+    "impala/data/dateless_timestamps.parq": "22008",
+    "parquet-testing/data/datapage_v1-corrupt-checksum.parquet": "XX001",
+    "parquet-testing/data/rle-dict-uncompressed-corrupt-checksum.parquet": "XX001",
+}
+# INT96 with a negative time of day: we round down, the oracle towards zero.
+DISPUTED_VALUES = {("impala/data/out_of_range_time_of_day.parquet", "min")}
+
+PG_TYPES = {
+    "VARCHAR": "text", "BIGINT": "bigint", "INTEGER": "integer", "SMALLINT": "smallint",
+    "TINYINT": "smallint", "DOUBLE": "double precision", "FLOAT": "real", "BOOLEAN": "boolean",
+    "BLOB": "bytea", "TIMESTAMP": "timestamp", "TIMESTAMP WITH TIME ZONE": "timestamptz",
+    "DATE": "date", "UUID": "uuid", "UTINYINT": "smallint", "USMALLINT": "integer",
+    "UINTEGER": "bigint", "UBIGINT": "numeric(20,0)", "TIME": "time", "TIME WITH TIME ZONE": "time",
+    "TIMESTAMP_NS": "timestamp", "TIME_NS": "time",
+}
+
+
+def pg_type(t):
+    if re.fullmatch(r"DECIMAL\(\d+,\d+\)", t):
+        return "numeric" + t[7:]
+    return PG_TYPES.get(t)
+
+
+def same_value(kind, want, got):
+    """Do the oracle's text and ours mean the same value of this kind?"""
+    if want is None or want == got:
+        return True
+    if kind in ("FLOAT", "DOUBLE"):
+        a, b = float(want), float(got)
+        if kind == "FLOAT":
+            try:
+                a, b = (struct.unpack("f", struct.pack("f", v))[0] for v in (a, b))
+            except OverflowError:
+                pass
+        return a == b or (math.isnan(a) and math.isnan(b))
+    if kind.startswith("DECIMAL") or kind.endswith("INT") or kind == "INTEGER":
+        try:
+            return Decimal(want) == Decimal(got)
+        except InvalidOperation:
+            return False
+    if kind == "BOOLEAN":
+        return want.lower()[:1] == got[:1]
+    if kind == "BLOB":
+        return want.lower() == got
+    if "TIME" in kind or kind == "DATE":
+        def norm(t):
+            t = re.sub(r"\+00(:00)?$", "", t)
+            t = re.sub(r"(\.\d{6})\d+$", r"\1", t)
+            bc = re.search(r" ?\(?BC\)?", t)
+            t = re.sub(r" ?\(?BC\)?", "", t)
+            t = re.sub(r"\+00(:00)?$", "", t)
+            if "." in t:
+                t = t.rstrip("0").rstrip(".")
+            return t.lstrip("0"), bool(bc)
+        return norm(want) == norm(got)
+    return False
+
+
+def column_query(name, kind):
+    q = quote(name)
+    shown = f"encode({q}, 'hex')" if kind == "BLOB" else f"{q}::text"
+    order = f'f.{q} COLLATE "C"' if kind == "VARCHAR" else f"f.{q}"
+    parts = [f"(SELECT count({q}) FROM f)"]
+    for direction in ("", " DESC"):
+        parts.append(f"(SELECT {shown} FROM f WHERE {q} IS NOT NULL ORDER BY {order}{direction} LIMIT 1)")
+    total = "NULL"
+    if kind in ("VARCHAR", "BLOB"):
+        total = f"(SELECT sum(octet_length({q}))::text FROM f)"
+    elif kind.endswith("INT") or kind == "INTEGER" or kind.startswith("DECIMAL"):
+        total = f"(SELECT sum({q})::text FROM f)"
+    parts.append(total)
+    return "SELECT 'col', " + ", ".join(parts) + ";"
+
+
+def compare_columns(what, columns, rows):
+    for (name, kind, want), row in zip(columns, rows):
+        got = dict(zip(("non_null", "min", "max", "total"), row[1:]))
+        label = f"{what} column {name}"
+        if want.get("non_null") is not None and str(want["non_null"]) != got["non_null"]:
+            report(False, label, f"{got['non_null']} values instead of {want['non_null']}")
+            continue
+        bad = None
+        for key, theirs in (("min", want.get("min")), ("max", want.get("max")),
+                            ("total", want.get("sum", want.get("total_bytes")))):
+            if theirs is None or got[key] == "\x01NULL" or (what, key) in DISPUTED_VALUES:
+                continue
+            k = "DECIMAL" if key == "total" else kind
+            if what.startswith("spark") and got[key] == "NaN":
+                continue  # its expected values leave NaN out
+            # the oracle cuts long texts
+            if k in ("VARCHAR", "BLOB") and len(theirs) >= 60 and \
+                    got[key].lower().startswith(theirs[:60].lower()):
+                continue
+            if not same_value(k, theirs, got[key]):
+                bad = f"{key} is {got[key][:80]!r} instead of {theirs[:80]!r}"
+        report(bad is None, label, bad)
+
+
+SETUP = """
+SET client_min_messages = warning;
+SET TimeZone = 'UTC';
+SET extra_float_digits = 1;
+SET statement_timeout = '60s';
+CREATE EXTENSION IF NOT EXISTS bifang_fdw;
+DO $$BEGIN
+	IF NOT EXISTS (SELECT FROM pg_foreign_server WHERE srvname = 'corpus') THEN
+		CREATE SERVER corpus FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'parquet');
+	END IF;
+END$$;
+"""
+
+
+def check_parquet_file(entry):
+    path = f"{CORPUS}/{entry['file']}"
+    what = entry["file"]
+    if not os.path.exists(path):
+        return skip()
+    verdict = entry["verdict"]
+    columns = [(c["name"], c["type"], c) for c in entry.get("columns", [])]
+    flat = [c for c in columns if pg_type(c[1]) and c[0] != "" and len(c[0].encode()) < 64]
+    names = [c[0] for c in flat]
+    flat = [c for c in flat if names.count(c[0]) == 1]
+    head = SETUP + "BEGIN;\nCREATE SCHEMA c;\n"
+    imp = head + (f"IMPORT FOREIGN SCHEMA x FROM SERVER corpus INTO c OPTIONS (format 'parquet', "
+                  f"location {literal(path)});\n"
+                  "SELECT count(*) FROM pg_foreign_table t JOIN pg_class r ON r.oid = t.ftrelid "
+                  "WHERE relnamespace = 'c'::regnamespace;\n")
+    if verdict != "readable":
+        body = "".join(f"{quote(c[0])} {pg_type(c[1])}, " for c in flat).rstrip(", ")
+        _, errors, err = psql(head + f"CREATE FOREIGN TABLE c.f ({body}) SERVER corpus "
+                              f"OPTIONS (location {literal(path)});\nSELECT count(*) FROM c.f;\n"
+                              "SELECT count(f::text) FROM c.f;")
+        dead = [e for e in errors if "closed" in e or "terminat" in e or "XX000" in e]
+        report(not dead, what, dead)
+        return
+    rows, errors, err = psql(imp)
+    if errors:
+        report(False, what, errors[:1])
+        return
+    if not flat:
+        return skip()
+    body = ",\n".join(f"{quote(c[0])} {pg_type(c[1])}" for c in flat)
+    script = head + (f"CREATE FOREIGN TABLE c.f ({body}) SERVER corpus OPTIONS (location "
+                     f"{literal(path)});\nSET search_path = c, public;\nSELECT 'rows', count(*) FROM f;\n")
+    # One read for all columns: the file is small, the queries are many.
+    script += "CREATE TEMP TABLE g ON COMMIT DROP AS SELECT * FROM f;\nDROP FOREIGN TABLE f;\n"
+    script += "ALTER TABLE g RENAME TO f;\nSET search_path = pg_temp, public;\n"
+    script += "\n".join(column_query(c[0], c[1]) for c in flat)
+    rows, errors, err = psql(script)
+    if errors:
+        report(BEYOND_POSTGRES.get(what, "none") in errors[0], what, errors[:1])
+        return
+    text = "\x1e".join("\x1f".join(r) for r in rows)
+    cells = [r.split("\x1f") for r in re.split("\x1e|\n(?=col\x1f)", text)]
+    counts = entry["rows"] if isinstance(entry["rows"], list) else [entry["rows"]]
+    report(cells[0][0] == "rows" and int(cells[0][1]) in counts, what,
+           f"{cells[0]} instead of {entry['rows']} rows")
+    compare_columns(what, flat, [r for r in cells[1:] if r[0] == "col"])
+
+
+def check_parquet():
+    with open(f"{CORPUS}/expected/parquet_expected.jsonl") as f:
+        for line in f:
+            entry = json.loads(line)
+            if ONLY in entry["file"]:
+                check_parquet_file(entry)
+
+
+SPARK_KINDS = {"bigint": "BIGINT", "int": "INTEGER", "string": "VARCHAR", "timestamp": "TIMESTAMP",
+               "timestamp_ntz": "TIMESTAMP", "date": "DATE", "float": "FLOAT", "double": "DOUBLE",
+               "boolean": "BOOLEAN", "binary": "BLOB"}
+
+
+def check_spark():
+    with open(f"{CORPUS}/spark/expected.json") as f:
+        tables = json.load(f)
+    for name, entry in tables.items():
+        db, table = name.split(".")
+        path = f"{CORPUS}/spark/{db}/{table}"
+        if ONLY not in f"spark/{db}/{table}" or not os.path.isdir(path):
+            continue
+        columns = []
+        for c in entry["columns"]:
+            kind = SPARK_KINDS.get(c["type"])
+            if c["type"].startswith("decimal"):
+                kind = c["type"].upper()
+            if kind and pg_type(kind):
+                want = dict(c)
+                if "sum" in want and kind in ("DOUBLE", "FLOAT"):
+                    del want["sum"]
+                if kind == "BLOB":
+                    want["min"] = want["max"] = None
+                columns.append((c["name"], kind, want))
+        body = ",\n".join(f"{quote(n)} {'timestamptz' if w['type'] == 'timestamp' else pg_type(k)}"
+                          for n, k, w in columns)
+        script = SETUP + (f"BEGIN;\nCREATE SCHEMA c;\nCREATE FOREIGN TABLE c.f ({body}) SERVER corpus "
+                          f"OPTIONS (format 'iceberg', location {literal(path)});\n"
+                          "SET search_path = c, public;\nSELECT 'rows', count(*) FROM f;\n")
+        script += "\n".join(column_query(n, k) for n, k, _ in columns)
+        rows, errors, err = psql(script)
+        if errors:
+            refused = "delete" in errors[0] and "0A000" in errors[0]
+            report(refused and "mor" in table, f"spark {name}", errors[:1])
+            continue
+        text = "\x1e".join("\x1f".join(r) for r in rows)
+        cells = [r.split("\x1f") for r in re.split("\x1e|\n(?=col\x1f)", text)]
+        report(cells[0] == ["rows", str(entry["rows"])], f"spark {name}", f"{cells[0]}")
+        compare_columns(f"spark {name}", columns, cells[1:])
+
+
+def kafka_expected(version):
+    with open(f"{CORPUS}/logs/{version}/expected.json") as f:
+        return json.load(f)
+
+
+def check_kafka_partition(version, state, partition, levels):
+    path = f"{CORPUS}/logs/{version}/{state}/{partition}"
+    if not os.path.isdir(path) or ONLY not in path:
+        return
+    for level, want in levels.items():
+        what = f"{version} {state} {partition} {level}"
+        script = SETUP + f"""
+BEGIN;
+CREATE SCHEMA c;
+CREATE FOREIGN TABLE c.k (partition int, "offset" bigint, "timestamp" timestamptz, key bytea,
+	value bytea, headers jsonb) SERVER corpus
+	OPTIONS (format 'kafka_log', location {literal(path)}, isolation '{level}');
+SELECT count(*), min("offset"), max("offset"), sum("offset"), count(*) - count(value),
+	(extract(epoch FROM min("timestamp")) * 1000)::bigint,
+	(extract(epoch FROM max("timestamp")) * 1000)::bigint FROM c.k;
+COPY (SELECT encode(convert_to("offset"::text || '|', 'UTF8') || coalesce(key, '\\x00') || '|'::bytea
+	|| coalesce(value, '\\x00') || '\\x0a'::bytea, 'hex') FROM c.k ORDER BY "offset") TO STDOUT;
+"""
+        rows, errors, err = psql(script)
+        if errors:
+            old = version == "kafka-2.8" and "0A000" in errors[0]
+            report(old, what, errors[:1])
+            continue
+        lines = "\x1e".join("\x1f".join(r) for r in rows).replace("\x1e", "\n").split("\n")
+        got = lines[0].split("\x1f")
+        md5 = hashlib.md5(b"".join(bytes.fromhex(l) for l in lines[1:] if l)).hexdigest()
+        none = "\x01NULL"
+        theirs = [want["records"], want.get("first"), want.get("last"), want["offset_sum"],
+                  want["null_values"], want["min_ts"], want["max_ts"]]
+        if want["records"] == 0:
+            theirs[1:4] = [None, None, None]
+            theirs[5:7] = [None, None]
+        if "first" not in want:
+            theirs[1:3] = got[1:3]
+        theirs = [none if v is None else str(v) for v in theirs]
+        report(got == theirs, what, f"{got} instead of {theirs}")
+        if "md5_offset_key_value" in want and state == "stopped":
+            report(md5 == want["md5_offset_key_value"], what + " md5", md5)
+
+
+def check_kafka():
+    for version in ("kafka-4.1", "kafka-2.8"):
+        if os.path.isdir(f"{CORPUS}/logs/{version}"):
+            for partition, levels in kafka_expected(version).items():
+                if "records" in levels:
+                    levels = {"read_committed": levels}
+                check_kafka_partition(version, "stopped", partition, levels)
+
+
+rows, errors, err = psql(SETUP + "SELECT pg_postmaster_start_time();")
+if errors:
+    sys.exit("\n".join(errors))
+started = rows
+check_spark()
+check_kafka()
+check_parquet()
+rows, errors, err = psql(SETUP + "SELECT pg_postmaster_start_time();")
+report(rows == started, "the server", "was restarted meanwhile")
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(1 if failed else 0)
