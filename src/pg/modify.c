@@ -19,6 +19,7 @@
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
