@@ -1,26 +1,59 @@
 /*
  * log/offload.h: the offload file (.bfo), a closed ledger in one file.
  *
- *   header   magic "BFOFFLD1" (8), version u32, flags u32, schema block length u32, CRC-32C u32,
- *            schema block (Avro schema JSON with field ids; Iceberg schema id in its properties)
- *   data     per batch: int32 length, then the batch's bytes unchanged (Kafka record batch v2)
- *   index    blocks of at most 1024 fixed-size records: first entry, last entry, position, length,
- *            row count, min and max timestamp; each block ends with its CRC-32C
- *   root     per index block: first entry, last entry, position, record count; number of entries; batches; CRC-32C
- *   tail     fixed size: root position u64, root length u32, CRC-32C u32, magic "BFOFTAIL" (8)
+ * All numbers are big-endian. S = length of the schema block, N = batches in a block, B = blocks.
  *
- * Opening is one read of the tail region; a range read loads only the index blocks it touches and
- * merges neighbouring batches into one read when the hole is at most 64 KiB. Big-endian throughout.
+ *   header   OFFSET SIZE DESCRIPTION
+ *            0      8    magic "BFOFFLD1"
+ *            8      4    version = 1
+ *            12     4    flags = 0; unknown ones are refused
+ *            16     4    S
+ *            20     4    CRC-32C over bytes 0..19 and the schema block
+ *            24     S    schema block: Avro schema (JSON) with field ids; Iceberg schema id in its
+ *                        properties
+ *   data     per batch, without holes, from 24 + S on:
+ *            0      4    length L
+ *            4      L    the batch's bytes unchanged (Kafka record batch v2, log/batch.h)
+ *   index    blocks, each N <= 1024 records of 48 bytes, then 4 bytes CRC-32C over them:
+ *            0      8    first entry
+ *            8      8    last entry
+ *            16     8    position of the batch (after its length)
+ *            24     4    L
+ *            28     4    row count
+ *            32     8    smallest timestamp in ms, -1 = none
+ *            40     8    largest timestamp
+ *   root     0      8    number of entries
+ *            8      8    number of batches
+ *            16     8    smallest timestamp of the file
+ *            24     8    largest timestamp
+ *            32     4    S
+ *            36     4    B
+ *            40     S    the schema block again, so that opening needs no look at the header
+ *            40+S   32*B per block: first entry 8, last entry 8, position 8, N 4, zero 4
+ *            end    4    CRC-32C over all of the above
+ *   tail     0      8    position of the root
+ *            8      4    length of the root
+ *            12     4    CRC-32C over bytes 0..11
+ *            16     8    magic "BFOFTAIL"
+ *
+ * Entries are dense: the first batch begins with entry 0 and each next one where the last one
+ * ended. Opening is one read of the file's end (a second one for a root above 64 KiB); a range read
+ * loads only the index blocks that it touches and merges neighbouring batches into one read when
+ * the hole is at most 64 KiB. Every byte that is used is under a checksum that is checked.
  */
 #ifndef BF_LOG_OFFLOAD_H
 #define BF_LOG_OFFLOAD_H
 
 #include "log/segment.h"
 
-/* Copies entries [0, end.entry) of the ledger directory to `path`, atomically (io/publish.h). */
-extern BfStatus bf_offload_write(BfArena *a, const char *ledger_dir, int64_t n_entries,
-								 const char *schema_json, const char *path, int64_t *bytes,
-								 BfError *err) BF_MUST_CHECK;
+/*
+ * Copies entries [0, n_entries) of the ledger directory to `path`, atomically (io/publish.h). Every
+ * batch is decoded once, so what is written is known to be readable. n_entries must be the end of a
+ * batch. BF_ERR_CONFLICT when `path` exists. *bytes (may be NULL) is the file's size.
+ */
+extern BfStatus
+bf_offload_write(BfArena *a, const char *ledger_dir, int64_t n_entries, const char *schema_json,
+				 const char *path, int64_t *bytes, BfError *err) BF_MUST_CHECK;
 
 typedef struct BfOffloadFile BfOffloadFile;
 
@@ -31,10 +64,11 @@ typedef struct BfOffloadInfo
 	int64_t n_batches;
 	int64_t n_index_blocks;
 	int64_t file_bytes;
-	int64_t min_timestamp;
+	int64_t min_timestamp; /* ms; -1 = none */
 	int64_t max_timestamp;
 } BfOffloadInfo;
 
+/* `counters` may be NULL; it is added to. */
 extern BfStatus bf_offload_open(BfArena *a, const char *path, BfLogCounters *counters,
 								BfOffloadFile **out, BfError *err) BF_MUST_CHECK;
 extern const BfOffloadInfo *bf_offload_info(const BfOffloadFile *f);
@@ -42,11 +76,11 @@ extern const BfOffloadInfo *bf_offload_info(const BfOffloadFile *f);
 typedef struct BfOffloadWalk BfOffloadWalk;
 
 /* Batches that intersect the ranges; a range beyond the file's entries is CORRUPT. Same contract
- * as bf_log_walk_next. */
+ * as bf_log_walk_next. The ranges are copied; several walks of one file may be interleaved. */
 extern BfStatus bf_offload_walk_new(BfArena *a, BfOffloadFile *f, const BfRangeSet *ranges,
 									BfOffloadWalk **out, BfError *err) BF_MUST_CHECK;
-extern BfStatus bf_offload_walk_next(BfOffloadWalk *w, BfBatchHeader *h, const uint8_t **batch,
-									 int64_t *position, const char **path, BfError *err)
-	BF_MUST_CHECK;
+extern BfStatus
+bf_offload_walk_next(BfOffloadWalk *w, BfBatchHeader *h, const uint8_t **batch, int64_t *position,
+					 const char **path, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -1,148 +1,10 @@
 /* The ledger writer against a model, and against damage and faults. */
 #include "unit/lib/runner.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "log/writer.h"
 #include "unit/lib/host_posix.h"
-
-#define ROWS_MAX 20000
-
-/* What should be in the ledger: the hash and length of every row, and the ends between batches. */
-typedef struct Model
-{
-	const char *dir;
-	BfLedgerOptions options;
-	uint32_t *row_len;
-	uint8_t *row_byte;
-	BfLedgerEnd *ends; /* ends[0] is the empty ledger's */
-	int n_ends;
-	int64_t clock;
-} Model;
-
-static BfLedgerEnd
-model_end(const Model *m)
-{
-	return m->ends[m->n_ends - 1];
-}
-
-static void
-model_init(Model *m, const char *name, int64_t segment_bytes)
-{
-	BfArena *a = test_arena();
-
-	memset(m, 0, sizeof *m);
-	m->dir = bf_arena_printf(a, "%s/%s", test_dir(), name);
-	m->options = (BfLedgerOptions){.codec = BF_CODEC_NONE, .segment_bytes_max = segment_bytes};
-	m->row_len = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->row_len);
-	m->row_byte = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->row_byte);
-	m->ends = bf_arena_alloc_array(a, ROWS_MAX, sizeof *m->ends);
-	m->ends[0] = (BfLedgerEnd){0, 0, 0};
-	m->n_ends = 1;
-	m->clock = 1700000000000;
-}
-
-static BfStatus
-model_append(Model *m, BfLedgerWriter *w, int32_t n, uint32_t len_max)
-{
-	static uint8_t bytes[1 << 16];
-	BfView values[64];
-	BfLedgerEnd end = model_end(m);
-	size_t used = 0;
-	int64_t timestamp = m->clock;
-
-	/* The clock stands still now and then, and steps back. */
-	m->clock += (int64_t) test_random_below(3);
-	if (test_random_below(20) == 0)
-		timestamp -= 500;
-	for (int32_t i = 0; i < n; i++)
-	{
-		uint32_t len = (uint32_t) test_random_below(len_max);
-		uint8_t byte = (uint8_t) test_random();
-
-		memset(bytes + used, byte, len);
-		values[i] = (BfView){bytes + used, len};
-		m->row_len[end.entry + i] = len;
-		m->row_byte[end.entry + i] = byte;
-		used += len;
-	}
-	BF_TRY(bf_ledger_append(w, values, n, timestamp, &test_err));
-	m->ends[m->n_ends++] = bf_ledger_writer_end(w);
-	return BF_OK;
-}
-
-/* Reads all entries back. */
-static bool
-model_check(const Model *m, BfLogCounters *counters)
-{
-	BfArena *a = bf_arena_new(test_host(), "check", (size_t) 1 << 30);
-	BfRange range = {0, model_end(m).entry - 1};
-	BfRangeSet set = {range.last >= 0 ? 1 : 0, &range};
-	BfLogDir *d;
-	BfLogWalk *w;
-	BfCodecContext *ctx;
-	BfBuffer *scratch;
-	BfBatchHeader h;
-	const uint8_t *batch;
-	const char *path;
-	int64_t position;
-	int64_t next = 0;
-	bool good = bf_log_dir_open(a, m->dir, counters, &d, &test_err) == BF_OK &&
-				bf_log_walk_new(a, d, &set, true, &w, &test_err) == BF_OK &&
-				bf_codec_context_new(a, &ctx, &test_err) == BF_OK &&
-				bf_buffer_new(a, 1 << 26, &scratch, &test_err) == BF_OK;
-
-	while (good)
-	{
-		BfRecordIter it;
-		BfRecord r;
-		bool more;
-
-		good = bf_log_walk_next(w, &h, &batch, &position, &path, &test_err) == BF_OK;
-		if (!good || batch == NULL)
-			break;
-		good = bf_records_begin(ctx, &h, batch, position, scratch, &it, &test_err) == BF_OK;
-		while (good)
-		{
-			good = bf_records_next(&it, &r, &more, &test_err) == BF_OK;
-			if (!good || !more)
-				break;
-			good = r.offset == next && r.key_null && !r.value_null &&
-				   r.value.len == m->row_len[next] && r.n_headers == 0;
-			for (uint32_t i = 0; good && i < r.value.len; i++)
-				good = r.value.ptr[i] == m->row_byte[next];
-			if (!good)
-				bf_error(&test_err, BF_ERR_VALUE, "row %lld differs", (long long) next);
-			next++;
-		}
-	}
-	if (good && next != model_end(m).entry)
-	{
-		bf_error(&test_err, BF_ERR_VALUE, "%lld rows", (long long) next);
-		good = false;
-	}
-	if (!good)
-		test_fail(__FILE__, __LINE__, "%s at %lld: %s", test_err.object,
-				  (long long) test_err.offset, test_err.text);
-	bf_arena_free(a);
-	return good;
-}
-
-static size_t
-read_file(const char *path, uint8_t *buf, size_t cap)
-{
-	FILE *f = fopen(path, "rb");
-	size_t n;
-
-	if (f == NULL)
-		return SIZE_MAX;
-	n = fread(buf, 1, cap, f);
-	fclose(f);
-	return n;
-}
+#include "unit/test_log_model.h"
 
 /* What Kafka's recovery makes of each .log is what stands in the index files. `closed`: the last
  * segment has its final time entry too. */
@@ -194,22 +56,6 @@ check_indexes(const Model *m, bool closed)
 		EXPECT_EQ(read_file(path, have, sizeof have), t);
 		EXPECT(memcmp(have, times, t) == 0);
 	}
-}
-
-static void
-write_at(const char *path, int64_t pos, const void *bytes, size_t n)
-{
-	int fd = open(path, O_WRONLY | O_CREAT, 0600);
-
-	if (fd < 0 || pwrite(fd, bytes, n, pos) != (ssize_t) n)
-		test_fail(__FILE__, __LINE__, "cannot write %s", path);
-	close(fd);
-}
-
-static const char *
-segment_path(const Model *m, int64_t base, const char *suffix)
-{
-	return bf_arena_printf(test_arena(), "%s/%020lld.%s", m->dir, (long long) base, suffix);
 }
 
 /* What a writer that died may leave after the acknowledged end. */
@@ -290,21 +136,6 @@ TEST(writer_random_sequences_match_a_model)
 		if (test_failed())
 			return;
 	}
-}
-
-/* A ledger of a few segments, closed; returns the arena's end. */
-static void
-make_ledger(Model *m, const char *name, int batches, uint32_t len_max)
-{
-	BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
-	BfLedgerWriter *w;
-
-	model_init(m, name, 12000);
-	REQUIRE_OK(bf_ledger_writer_open(a, m->dir, model_end(m), &m->options, &w, &test_err));
-	for (int i = 0; i < batches; i++)
-		REQUIRE_OK(model_append(m, w, 1 + (int32_t) test_random_below(10), len_max));
-	REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
-	bf_arena_free(a);
 }
 
 static void

@@ -1,0 +1,46 @@
+/*
+ * log/offload_format.h: the numbers of the layout in offload.h, shared by writer and reader.
+ */
+#ifndef BF_LOG_OFFLOAD_FORMAT_H
+#define BF_LOG_OFFLOAD_FORMAT_H
+
+#include "log/offload.h"
+
+#define BFI_OFFLOAD_MAGIC "BFOFFLD1"
+#define BFI_OFFLOAD_TAIL_MAGIC "BFOFTAIL"
+#define BFI_OFFLOAD_VERSION 1
+#define BFI_OFFLOAD_HEADER_BYTES 24
+#define BFI_OFFLOAD_RECORD_BYTES 48
+#define BFI_OFFLOAD_BLOCK_RECORDS 1024
+#define BFI_OFFLOAD_ROOT_BYTES 40
+#define BFI_OFFLOAD_ROOT_BLOCK_BYTES 32
+#define BFI_OFFLOAD_TAIL_BYTES 24
+#define BFI_OFFLOAD_SCHEMA_BYTES_MAX (64 << 20)
+#define BFI_OFFLOAD_ROOT_BYTES_MAX (256 << 20)
+
+/* One record of an index block. */
+typedef struct BfiOffloadRecord
+{
+	int64_t first;
+	int64_t last;
+	int64_t position;
+	int32_t length;
+	int32_t n_records;
+	int64_t min_timestamp;
+	int64_t max_timestamp;
+} BfiOffloadRecord;
+
+/* One block as the root names it. */
+typedef struct BfiOffloadBlock
+{
+	int64_t first;
+	int64_t last;
+	int64_t position;
+	int32_t n;
+} BfiOffloadBlock;
+
+/* Over any source: files, and bytes in memory in tests. */
+extern BfStatus bfi_offload_open(BfArena *a, BfSource *source, BfLogCounters *counters,
+								 BfOffloadFile **out, BfError *err) BF_MUST_CHECK;
+
+#endif
