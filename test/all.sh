@@ -60,6 +60,7 @@ for lint in test/lint/*.sh; do
 	case $lint in */symbols.sh) ;; *) step "$(basename "$lint" .sh)" one "$lint" ;; esac
 done
 step unit sum $make unit
+step unit-release sum $make unit-release
 step fuzz-replay sum $make fuzz-replay
 if step stage one $make stage; then
 	step symbols one test/lint/symbols.sh build/pg/bifang_fdw.so

@@ -13,9 +13,10 @@ files=$*
 pgxs=$("$PG_CONFIG" --pkglibdir)/pgxs
 dir=$RUN/tap
 rm -rf "$dir"
-install -d -m 755 -o "$SERVER_USER" "$dir" "$dir/tmp" || exit 1
-cp -a "$ROOT/test/tap/." "$dir/"
+mkdir -p "$dir/tmp"
+cp -r "$ROOT/test/tap/." "$dir/"
 chmod -R a+rX "$dir"
+if [ "$(id -u)" = 0 ]; then chown -R "$SERVER_USER" "$dir"; fi
 
 # The path of a socket is short; PostgreSQL::Test puts it into TMPDIR.
 export TMPDIR=${TMPDIR:-$(dirname "$(mktemp -u)")}

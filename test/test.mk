@@ -110,6 +110,19 @@ check-core: core lint ## The core compiled strictly without server headers, and 
 
 -include $(CORE_OBJ:.o=.d)
 
+# The same tests over the objects as they are delivered: no sanitizer, no debug checks, arenas that
+# hand out pieces of blocks.
+RELEASE_OBJ = $(UNIT_SRC:%.c=$(BUILD)/core/%.o)
+
+$(BUILD)/core/unit: $(RELEASE_OBJ)
+	$(CORE_CC) $^ $(CORE_LIBS) -o $@
+
+.PHONY: unit-release
+unit-release: $(BUILD)/core/unit ## Unit tests over optimised objects
+	$(BUILD)/core/unit $(FILTER)
+
+-include $(RELEASE_OBJ:.o=.d)
+
 # --- Everything ---------------------------------------------------------------------------------
 .PHONY: test regress isolation tap
 test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP
@@ -123,3 +136,32 @@ isolation: stage ## Isolation tests
 
 tap: stage ## TAP tests: restarts, crashes, two servers
 	@test/tap.sh
+
+# --- Coverage -----------------------------------------------------------------------------------
+# Lines of the core that the unit tests and the fuzz replay reach. Needs gcovr.
+COVER_FLAGS = -g -O0 -DBF_DEBUG -DBF_ARENA_MALLOC --coverage
+COVER_OBJ = $(patsubst %.c,$(BUILD)/coverage/%.o,$(UNIT_SRC))
+COVER_FUZZ_OBJ = $(patsubst %.c,$(BUILD)/coverage/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
+	test/fuzz/driver.c $(FUZZ_TARGET_SRC)))
+
+$(BUILD)/coverage/%.o: %.c
+	@mkdir -p $(@D)
+	$(CORE_CC) $(CORE_CFLAGS) $(COVER_FLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/coverage/unit: $(COVER_OBJ)
+	$(CORE_CC) $(COVER_FLAGS) $^ $(CORE_LIBS) -o $@
+
+$(BUILD)/coverage/fuzz: $(COVER_FUZZ_OBJ)
+	$(CORE_CC) $(COVER_FLAGS) $^ $(CORE_LIBS) -o $@
+
+.PHONY: coverage
+coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the core (gcovr)
+	@command -v gcovr >/dev/null || { echo "make coverage needs gcovr (apt-get install gcovr)"; exit 1; }
+	find $(BUILD)/coverage -name '*.gcda' -delete
+	$(BUILD)/coverage/unit $(FILTER)
+	FUZZ_OUT=$(BUILD)/coverage $(BUILD)/coverage/fuzz -t $(FUZZ_SECONDS)
+	gcovr --root . --object-directory $(BUILD)/coverage --filter 'src/' --exclude-throw-branches \
+		--txt $(BUILD)/coverage/report.txt --html-details $(BUILD)/coverage/report.html
+	@cat $(BUILD)/coverage/report.txt
+
+-include $(COVER_OBJ:.o=.d) $(COVER_FUZZ_OBJ:.o=.d)

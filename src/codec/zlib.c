@@ -3,8 +3,8 @@
  *
  * A gzip stream may have several members, each with its own header and checksum; a zlib header is
  * taken too, since some writers put it there. When exactly the expected bytes have come out and the
- * member's checksum is right, bytes behind it are not looked at. Behind a raw stream up to four bytes
- * may stand: PyIceberg cuts the header off a zlib stream and leaves most of its checksum.
+ * member's checksum is right, bytes behind it are not looked at. Behind a raw stream up to four
+ * bytes may stand: PyIceberg cuts the header off a zlib stream and leaves most of its checksum.
  */
 #include "codec/internal.h"
 

@@ -13,17 +13,6 @@
 
 #define BIG ((size_t) 3 * 1024 * 1024 + 17)
 
-static const char *
-path_in(const char *dir, const char *name)
-{
-	static char path[16][512];
-	static int next;
-	char *p = path[next++ % 16];
-
-	snprintf(p, sizeof path[0], "%s/%s", dir, name);
-	return p;
-}
-
 /* Bytes that differ everywhere, written by other means than ours. */
 static uint8_t *
 make_file(BfArena *a, const char *path, size_t n)
@@ -89,7 +78,7 @@ TEST(io_source_equals_memory)
 {
 	static const size_t sizes[] = {1, 100, 262143, 262144, 262145, 700000, BIG};
 	BfArena *a = test_arena();
-	const char *path = path_in(test_dir(), "f");
+	const char *path = test_path("f");
 
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 	{
@@ -119,7 +108,7 @@ TEST(io_source_range_checks)
 	} bad[] = {{-1, 1},		   {0, 101},	   {100, 1},	  {101, 0},
 			   {INT64_MAX, 1}, {INT64_MIN, 1}, {50, SIZE_MAX}};
 	BfArena *a = test_arena();
-	const char *path = path_in(test_dir(), "f");
+	const char *path = test_path("f");
 	BfSource *s[2];
 	uint8_t *bytes = make_file(a, path, 100), buf[8];
 	const uint8_t *p;
@@ -144,7 +133,7 @@ TEST(io_source_range_checks)
 TEST(io_source_tail_window)
 {
 	BfArena *a = test_arena();
-	const char *path = path_in(test_dir(), "f");
+	const char *path = test_path("f");
 	BfIoCounters counters = {0};
 	uint8_t *bytes = make_file(a, path, BIG);
 	const uint8_t *p;
@@ -161,7 +150,7 @@ TEST(io_source_tail_window)
 TEST(io_source_growth)
 {
 	BfArena *a = test_arena();
-	const char *path = path_in(test_dir(), "f");
+	const char *path = test_path("f");
 	uint8_t buf[8];
 	BfSource *s, *m;
 	FILE *f;
@@ -193,7 +182,7 @@ TEST(io_source_growth)
 TEST(io_read_all)
 {
 	BfArena *a = test_arena();
-	const char *path = path_in(test_dir(), "f");
+	const char *path = test_path("f");
 	uint8_t *bytes = make_file(a, path, 100000);
 	BfView v;
 
@@ -211,8 +200,7 @@ TEST(io_open_failures)
 	BfArena *a = test_arena();
 	BfSource *s;
 
-	EXPECT_FAIL(bf_source_open(a, path_in(test_dir(), "none"), NULL, &s, &test_err),
-				BF_ERR_NOTFOUND, -1);
+	EXPECT_FAIL(bf_source_open(a, test_path("none"), NULL, &s, &test_err), BF_ERR_NOTFOUND, -1);
 	EXPECT(strstr(test_err.object, "none") != NULL);
 	EXPECT_FAIL(bf_source_open(a, test_dir(), NULL, &s, &test_err), BF_ERR_IO, -1);
 }
@@ -220,8 +208,8 @@ TEST(io_open_failures)
 TEST(io_publish_appears_whole)
 {
 	BfArena *a = test_arena();
-	const char *dir = path_in(test_dir(), "x/y");
-	const char *from = path_in(test_dir(), "from"), *path = path_in(dir, "f");
+	const char *dir = test_path("x/y");
+	const char *from = test_path("from"), *path = test_path("x/y/f");
 	uint8_t *bytes = make_file(a, from, BIG);
 	const BfHost *h = test_host();
 	BfPublish *p;
@@ -247,8 +235,8 @@ TEST(io_publish_appears_whole)
 	EXPECT_FAIL(bf_publish_bytes(a, path, "other", 5, &test_err), BF_ERR_CONFLICT, -1);
 	EXPECT_STR(test_err.object, path);
 	EXPECT_EQ(files_in(dir), 1);
-	REQUIRE_OK(bf_publish_bytes(a, path_in(dir, "g"), "other", 5, &test_err));
-	REQUIRE_OK(bf_publish_bytes(a, path_in(dir, "empty"), NULL, 0, &test_err));
+	REQUIRE_OK(bf_publish_bytes(a, test_path("x/y/g"), "other", 5, &test_err));
+	REQUIRE_OK(bf_publish_bytes(a, test_path("x/y/empty"), NULL, 0, &test_err));
 	EXPECT_EQ(files_in(dir), 3);
 }
 
@@ -258,7 +246,7 @@ TEST(io_publish_given_up_leaves_nothing)
 	BfPublish *p;
 
 	REQUIRE(a != NULL);
-	EXPECT_EQ(bf_publish_begin(a, path_in(test_dir(), "f"), &p, &test_err), BF_OK);
+	EXPECT_EQ(bf_publish_begin(a, test_path("f"), &p, &test_err), BF_OK);
 	EXPECT_EQ(bf_publish_write(p, "abc", 3, &test_err), BF_OK);
 	EXPECT_EQ(files_in(test_dir()), 1);
 	bf_arena_free(a);
@@ -304,10 +292,10 @@ TEST(io_fault_at_every_call)
 {
 	static const BfStatus codes[TEST_FAULT_COUNT] = {BF_OK, BF_ERR_NOMEM, BF_ERR_IO, BF_ERR_IO,
 													 BF_ERR_CANCEL};
-	const char *dir = path_in(test_dir(), "out");
-	const char *path = path_in(dir, "f");
+	const char *dir = test_path("out");
+	const char *path = test_path("out/f");
 	const size_t n = 600000;
-	uint8_t *bytes = make_file(test_arena(), path_in(test_dir(), "from"), n);
+	uint8_t *bytes = make_file(test_arena(), test_path("from"), n);
 
 	for (int kind = TEST_FAULT_ALLOC; kind < TEST_FAULT_COUNT; kind++)
 		for (int sticky = 0; sticky < 2; sticky++)

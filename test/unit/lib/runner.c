@@ -111,6 +111,16 @@ test_dir(void)
 }
 
 const char *
+test_path(const char *name)
+{
+	const char *path = bf_arena_printf(test_arena(), "%s/%s", test_dir(), name);
+
+	if (path == NULL)
+		abort();
+	return path;
+}
+
+const char *
 test_corpus(void)
 {
 	const char *corpus = getenv("BIFANG_CORPUS");

@@ -29,6 +29,8 @@ extern BfArena *test_arena(void);
 extern const BfHost *test_host(void);
 /* A fresh empty directory of the test, removed afterwards. */
 extern const char *test_dir(void);
+/* That directory's path with name behind it; valid until the test ends. */
+extern const char *test_path(const char *name);
 /* $BIFANG_CORPUS or NULL: then the test calls test_skip and returns. */
 extern const char *test_corpus(void);
 /* Reproducible random numbers: seeded per test from $BIFANG_SEED (default 1). */
