@@ -165,3 +165,13 @@ coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the 
 	@cat $(BUILD)/coverage/report.txt
 
 -include $(COVER_OBJ:.o=.d) $(COVER_FUZZ_OBJ:.o=.d)
+
+.PHONY: corpus test-interop demo
+corpus: stage ## The files that BIFANG_CORPUS names, read through SQL
+	@test/corpus/run.sh
+
+test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both directions
+	@test/interop.sh
+
+demo: stage ## A table that Spark wrote, and its three tiers in one query
+	@test/demo.sh
