@@ -23,6 +23,7 @@ typedef struct Import
 {
 	ImportForeignSchemaStmt *stmt;
 	BifangOptions options;
+	BifangFormat server_format; /* what the server's tables are without an option */
 	List *commands;
 	List *names;	   /* of tables that have a command */
 	List *directories; /* of tables that the catalog has, whatever their namespace */
@@ -157,6 +158,10 @@ begin_table(Import *im, StringInfo s, const char *table, const BfSchema *schema,
 static void
 end_table(Import *im, StringInfo s, const char *table)
 {
+	bool first = false;
+
+	if (im->options.format != im->server_format)
+		append_option(s, &first, "format", bifang_format_name(im->options.format));
 	appendStringInfoChar(s, ')');
 	im->commands = lappend(im->commands, s->data);
 	im->names = lappend(im->names, pstrdup(table));
@@ -225,7 +230,7 @@ import_directory(Import *im, const char *dir, const char *name)
 	StringInfoData s;
 	bool first = true;
 
-	o.location = psprintf("%s/%s", dir, name);
+	o.location = dir;
 	if (has_name(im->directories, o.location) || has_name(im->names, name) || !wanted(im, name))
 		return;
 	metadata = bifang_metadata_path(&o, GetActiveSnapshot());
@@ -258,7 +263,22 @@ import_lake(Import *im)
 	foreach (lc, n.names)
 	{
 		CHECK_FOR_INTERRUPTS();
-		import_directory(im, dir, lfirst(lc));
+		import_directory(im, psprintf("%s/%s", dir, (char *) lfirst(lc)), lfirst(lc));
+	}
+}
+
+/* Directories of Iceberg tables, wherever they are. */
+static void
+import_directories(Import *im)
+{
+	ListCell *lc;
+
+	foreach (lc, bifang_expand_location(im->options.location, BIFANG_ICEBERG))
+	{
+		const char *slash = strrchr(lfirst(lc), '/');
+
+		CHECK_FOR_INTERRUPTS();
+		import_directory(im, lfirst(lc), slash == NULL ? lfirst(lc) : slash + 1);
 	}
 }
 
@@ -298,7 +318,6 @@ import_file(Import *im, const char *path)
 		BIFANG_CHECK(status, &err);
 		if (begin_table(im, &s, name, bf_parquet_schema(file), NULL))
 		{
-			append_option(&s, &first, "format", "parquet");
 			append_option(&s, &first, "location", path);
 			end_table(im, &s, name);
 		}
@@ -318,7 +337,6 @@ import_topic(Import *im, const char *topic)
 
 	if (!begin_table(im, &s, topic, NULL, columns))
 		return;
-	append_option(&s, &first, "format", "kafka_log");
 	append_option(&s, &first, "location", im->options.location);
 	append_option(&s, &first, "topic", topic);
 	if (!im->options.read_committed)
@@ -356,15 +374,14 @@ bifangImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 	ListCell *lc;
 
 	bifang_server_options_get(serverOid, &im.options);
+	im.server_format = im.options.format;
 	bifang_import_options_get(stmt->options, &im.options);
 	if (im.options.format == BIFANG_ICEBERG)
 	{
 		if (im.options.location != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-					 errmsg("option \"location\" needs option \"format\" here"),
-					 errhint("Tables of a catalog and of a warehouse are imported by namespace.")));
-		import_lake(&im);
+			import_directories(&im);
+		else
+			import_lake(&im);
 		return im.commands;
 	}
 	if (im.options.location == NULL)

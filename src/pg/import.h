@@ -8,6 +8,9 @@
  *   ... OPTIONS (format 'kafka_log', location '<dir>/<glob>')
  *       a table per topic, with all its partitions
  *
+ *   ... OPTIONS (location '<dir>/<glob>')
+ *       a table per directory of an Iceberg table
+ *
  * A table with a column that has no PostgreSQL type is left out with a WARNING that names both.
  * Nothing is declared NOT NULL: the planner would believe it.
  */
