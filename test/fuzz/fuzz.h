@@ -28,8 +28,16 @@
 #include "base/bytes.h"
 
 /* Keep the list sorted, one target a line. */
-#define FUZZ_TARGETS(X) \
-	X(codec)            \
+#define FUZZ_TARGETS(X)      \
+	X(avro_container)        \
+	X(avro_rows)             \
+	X(avro_schema)           \
+	X(codec)                 \
+	X(iceberg_manifest)      \
+	X(iceberg_manifest_list) \
+	X(iceberg_metadata)      \
+	X(parquet)               \
+	X(parquet_decode)        \
 	X(source)
 
 /* Weak, so that a program can be linked with some of them only (`make fuzz-replay TARGET=<name>`).

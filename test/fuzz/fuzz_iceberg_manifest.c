@@ -1,0 +1,98 @@
+/*
+ * Manifests under a schema and specs of many types. Every entry that is handed out is within its
+ * bounds; visiting with a kept arena and with one that is reset gives the same.
+ */
+#include "fuzz/fuzz.h"
+
+#include "iceberg/internal.h"
+
+static const char metadata[] =
+	"{\"format-version\":2,\"table-uuid\":\"u\",\"location\":\"/t\",\"last-sequence-number\":1,"
+	"\"last-updated-ms\":1,\"last-column-id\":9,\"current-schema-id\":0,\"schemas\":[{"
+	"\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"l\",\"type\":\"long\"},"
+	"{\"id\":2,\"name\":\"t\",\"type\":\"timestamptz\"},{\"id\":3,\"name\":\"s\",\"type\":"
+	"\"string\"},"
+	"{\"id\":4,\"name\":\"d\",\"type\":\"decimal(9,2)\"},"
+	"{\"id\":5,\"name\":\"w\",\"type\":\"decimal(38,2)\"},{\"id\":6,\"name\":\"u\",\"type\":"
+	"\"uuid\"},"
+	"{\"id\":7,\"name\":\"f\",\"type\":\"double\"},{\"id\":8,\"name\":\"y\",\"type\":\"date\"},"
+	"{\"id\":9,\"name\":\"b\",\"type\":\"boolean\"}]}],\"default-spec-id\":0,\"partition-specs\":["
+	"{\"spec-id\":0,\"fields\":[{\"source-id\":1,\"field-id\":1000,\"name\":\"l\",\"transform\":"
+	"\"identity\"},{\"source-id\":2,\"field-id\":1001,\"name\":\"t_day\",\"transform\":\"day\"},"
+	"{\"source-id\":3,\"field-id\":1002,\"name\":\"s\",\"transform\":\"identity\"}]},"
+	"{\"spec-id\":1,\"fields\":[{\"source-id\":4,\"field-id\":1000,\"name\":\"d\",\"transform\":"
+	"\"identity\"},{\"source-id\":5,\"field-id\":1001,\"name\":\"w\",\"transform\":\"identity\"},"
+	"{\"source-id\":6,\"field-id\":1002,\"name\":\"u\",\"transform\":\"identity\"},"
+	"{\"source-id\":7,\"field-id\":1003,\"name\":\"f\",\"transform\":\"identity\"},"
+	"{\"source-id\":8,\"field-id\":1004,\"name\":\"y\",\"transform\":\"identity\"},"
+	"{\"source-id\":9,\"field-id\":1005,\"name\":\"b\",\"transform\":\"identity\"},"
+	"{\"source-id\":99,\"field-id\":1006,\"name\":\"gone\",\"transform\":\"identity\"}]}]}";
+
+typedef struct Seen
+{
+	BfArena *reset; /* NULL: keep */
+	int64_t n;
+	uint64_t sum;
+} Seen;
+
+static void
+add_bytes(Seen *s, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		s->sum = s->sum * 31 + ((const uint8_t *) p)[i];
+}
+
+static BfStatus
+visit(void *arg, const BfIceFile *f, BfError *err)
+{
+	Seen *s = arg;
+
+	(void) err;
+	FUZZ_CHECK(f->path[0] != '\0' && f->format[0] != '\0');
+	FUZZ_CHECK(f->record_count >= 0 && f->file_size >= 0);
+	FUZZ_CHECK((unsigned) f->status <= 2 && (unsigned) f->content <= 2);
+	s->n++;
+	add_bytes(s, f->path, strlen(f->path));
+	for (int32_t i = 0; i < f->n_partition; i++)
+		if (!f->partition[i].is_null && bf_type_storage(f->partition[i].type) == BF_STORE_VIEW)
+			add_bytes(s, f->partition[i].v.view.ptr, f->partition[i].v.view.len);
+	for (int32_t i = 0; i < f->n_lower; i++)
+		add_bytes(s, f->lower[i].bytes.ptr, f->lower[i].bytes.len);
+	for (int32_t i = 0; i < f->n_upper; i++)
+		add_bytes(s, f->upper[i].bytes.ptr, f->upper[i].bytes.len);
+	if (s->reset != NULL)
+		bf_arena_reset(s->reset);
+	return BF_OK;
+}
+
+int
+bf_fuzz_iceberg_manifest(const uint8_t *data, size_t size)
+{
+	FuzzInput in = {data, size};
+	BfArena *a = fuzz_arena((size_t) 16 << 20), *keep = fuzz_arena((size_t) 64 << 20);
+	BfIceManifest manifest = {.path = "m"};
+	BfStatus status[2];
+	Seen seen[2] = {{.reset = NULL}, {.reset = keep}};
+	BfIceMetadata *m;
+	BfError err;
+
+	manifest.spec_id = (int32_t) fuzz_take_below(&in, 3) - 1;
+	manifest.sequence_number = (int64_t) fuzz_take_below(&in, 3) - 1;
+	FUZZ_CHECK(bf_ice_metadata_parse(a, metadata, strlen(metadata), &m, &err) == BF_OK);
+	for (int i = 0; i < 2; i++)
+	{
+		BfSource *source;
+
+		bf_error_clear(&err);
+		FUZZ_CHECK(bf_source_memory(a, in.data, in.size, "m", &source, &err) == BF_OK);
+		status[i] = bfi_manifest_read(keep, source, &manifest, m, visit, &seen[i], &err);
+		FUZZ_CHECK(status[i] == BF_OK || err.text[0] != '\0');
+		bf_arena_reset(keep);
+	}
+	/* Only a full arena may tell them apart. */
+	if (status[0] != BF_ERR_LIMIT)
+		FUZZ_CHECK(status[0] == status[1] && seen[0].n == seen[1].n && seen[0].sum == seen[1].sum);
+	bf_arena_free(keep);
+	bf_arena_free(a);
+	return status[1] == BF_OK ? 0 : -1;
+}
