@@ -178,30 +178,27 @@ add_value(BfArena *a, ColumnSum *c, const BfValue *v)
 	c->has_range = true;
 }
 
-static void
+static BfStatus
 read_file(const BfIceDataFile *f, const BfProjection *projection, ColumnSum *sums, int64_t *rows)
 {
 	BfConstants constants = {f->n_constants, f->constant_ids, f->constants};
 	BfArena *a = test_arena();
 	BfReader *reader;
 	const BfBatch *batch;
+	BfValue v;
 
-	REQUIRE_OK(bf_exec_parquet_reader(a, f->path, projection, &constants, 0, -1, NULL, NULL,
-									  &reader, &test_err));
+	BF_TRY(bf_exec_parquet_reader(a, f->path, projection, &constants, 0, -1, NULL, NULL, &reader,
+								  &test_err));
 	for (;;)
 	{
-		REQUIRE_OK(reader->next(reader, &batch, &test_err));
+		BF_TRY(reader->next(reader, &batch, &test_err));
 		if (batch == NULL)
-			return;
+			return BF_OK;
 		*rows += batch->n_rows;
 		for (int32_t c = 0; c < batch->n_cols; c++)
 			for (int32_t r = 0; r < batch->n_rows; r++)
-			{
-				BfValue v;
-
 				if (bf_vector_get(&batch->cols[c], r, &v))
 					add_value(a, &sums[c], &v);
-			}
 	}
 }
 
@@ -248,8 +245,12 @@ check_table(const char *table, const BfIceTable *t, const BfIcePlan *plan, const
 			fields[projection.n_fields++] = k;
 	}
 	memset(sums, 0, sizeof *sums * (size_t) (t->schema->n_fields + 1));
-	for (int32_t k = 0; k < plan->n_files && !test_failed(); k++)
-		read_file(&plan->files[k], &projection, sums, &rows);
+	for (int32_t k = 0; k < plan->n_files; k++)
+		if (read_file(&plan->files[k], &projection, sums, &rows) != BF_OK)
+		{
+			test_fail(__FILE__, __LINE__, "%s: %s: %s", table, test_err.object, test_err.text);
+			return 0;
+		}
 	if (rows != json_integer_value(json_object_get(entry, "rows")))
 		test_fail(__FILE__, __LINE__, "%s: %lld rows", table, (long long) rows);
 	json_array_foreach(columns, i, column) for (int32_t k = 0; k < projection.n_fields; k++)
