@@ -328,7 +328,7 @@ check_names(Check *c)
 static void
 check_orphans(Check *c)
 {
-	List *orphans = list_concat(bifang_orphan_ledgers(c->t.options.live_dir),
+	List *orphans = list_concat(bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid),
 								bifang_orphan_offloads(c->t.ice->location.found));
 	ListCell *lc;
 

@@ -22,6 +22,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "io/source.h"
 #include "pg/catalog.h"
 #include "pg/error.h"
 #include "pg/host.h"
@@ -51,7 +52,6 @@ remove_entry(void *arg, const char *name, BfPathKind kind, BfError *err)
 
 	if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int) sizeof path)
 		BF_FAIL(err, BF_ERR_LIMIT, "path is too long");
-	BF_TRY(bf_check_cancel(r->host, err));
 	if (kind == BF_PATH_DIR)
 		return remove_dir(r->host, path, r->depth + 1, err);
 	return r->host->unlink(r->host, path, err);
@@ -70,6 +70,12 @@ remove_dir(const BfHost *host, const char *dir, int depth, BfError *err)
 		return BF_OK;
 	BF_TRY(host->list(host, dir, remove_entry, &r, err));
 	return host->rmdir(host, dir, err);
+}
+
+BfStatus
+bifang_remove_tree(const char *dir, BfError *err)
+{
+	return remove_dir(bifang_host(), dir, 0, err);
 }
 
 static void
@@ -211,8 +217,24 @@ is_orphan(int64 ledger_id, const char *path, bool is_dir)
 	return orphan;
 }
 
+/* Is it of that table? Whoever made the directory wrote the table's uuid into it. */
+static bool
+belongs_to(const char *dir, const char *table_uuid)
+{
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "ledger owner", BIFANG_ARENA_MAX_METADATA);
+	BfError err = {0};
+	BfView text;
+	bool same;
+
+	same = bf_source_read_all(arena, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir), 1024, NULL,
+							  &text, &err) == BF_OK &&
+		   text.len == strlen(table_uuid) && memcmp(text.ptr, table_uuid, text.len) == 0;
+	bifang_arena_free(arena);
+	return same;
+}
+
 static List *
-orphans_in(const char *dir, const char *suffix, bool is_dir)
+orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_uuid)
 {
 	List *result = NIL;
 	ListCell *lc;
@@ -227,6 +249,8 @@ orphans_in(const char *dir, const char *suffix, bool is_dir)
 		if (id < 0)
 			continue;
 		path = psprintf("%s/%s", dir, (char *) lfirst(lc));
+		if (table_uuid != NULL && !belongs_to(path, table_uuid))
+			continue;
 		if (is_orphan(id, path, is_dir))
 		{
 			BifangOrphan *o = palloc(sizeof *o);
@@ -240,18 +264,18 @@ orphans_in(const char *dir, const char *suffix, bool is_dir)
 }
 
 List *
-bifang_orphan_ledgers(const char *live_dir)
+bifang_orphan_ledgers(const char *live_dir, const char *table_uuid)
 {
 	/* Only the default directory is this database's alone. */
 	char *own = psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId);
 
-	return strcmp(live_dir, own) == 0 ? orphans_in(live_dir, "", true) : NIL;
+	return strcmp(live_dir, own) == 0 ? orphans_in(live_dir, "", true, table_uuid) : NIL;
 }
 
 List *
 bifang_orphan_offloads(const char *table_dir)
 {
-	return orphans_in(psprintf("%s/offload", table_dir), ".bfo", false);
+	return orphans_in(psprintf("%s/offload", table_dir), ".bfo", false, NULL);
 }
 
 static int64
@@ -292,8 +316,8 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 
 	s.removed = bifang_catalog_visit_garbage(visit_queued, &s, snap);
 	UnregisterSnapshot(snap);
-	s.removed +=
-		remove_orphans(bifang_orphan_ledgers(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId)));
+	s.removed += remove_orphans(
+		bifang_orphan_ledgers(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId), NULL));
 	bifang_catalog_visit_tables(sweep_table, &s);
 	CommandCounterIncrement();
 	PG_RETURN_INT32((int32) s.removed);

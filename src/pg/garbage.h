@@ -8,6 +8,11 @@
 
 #include "nodes/pg_list.h"
 
+#include "base/status.h"
+
+/* Removes a directory and what is in it; missing is fine. Raises nothing. */
+extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
+
 /* Left-overs of lost transactions, found by looking: directories of the default live directory and
  * offload files of a table that no ledger row and no queue row names and that nobody is writing.
  * Each ledger number met is locked to the end of the transaction. */
@@ -17,8 +22,8 @@ typedef struct BifangOrphan
 	bool is_dir;
 } BifangOrphan;
 
-/* Lists of BifangOrphan *, palloc'd. */
-extern List *bifang_orphan_ledgers(const char *live_dir);
+/* Lists of BifangOrphan *, palloc'd. table_uuid NULL: of any table. */
+extern List *bifang_orphan_ledgers(const char *live_dir, const char *table_uuid);
 extern List *bifang_orphan_offloads(const char *table_dir);
 
 #endif

@@ -304,7 +304,15 @@ collect_files(Commit *c, const List *ledgers)
 	if (c->spec != NULL && c->spec->n_fields == 0)
 		c->spec = NULL;
 	if (c->spec != NULL)
-		c->values = palloc0(sizeof *c->values * (Size) c->spec->n_fields);
+	{
+		/* Not from palloc: the values are aligned to 16 bytes. */
+		c->values = bf_arena_alloc_array(c->arena, (size_t) c->spec->n_fields, sizeof *c->values);
+		if (c->values == NULL)
+		{
+			(void) bf_arena_fail(c->arena, (size_t) c->spec->n_fields, &err);
+			bifang_report(&err);
+		}
+	}
 	BIFANG_CHECK(bf_buffer_new(c->arena, (size_t) 1 << 28, &c->key, &err), &err);
 	foreach (lc, ledgers)
 	{

@@ -24,7 +24,9 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "io/publish.h"
 #include "pg/error.h"
+#include "pg/garbage.h"
 #include "pg/host.h"
 #include "pg/modify.h"
 
@@ -57,6 +59,7 @@ struct BifangWriter
 	BfLedgerEnd recorded; /* what the transaction's append rows say */
 	CommandId cid;		  /* of the youngest statement whose rows are in here */
 	Mark *marks;
+	bool created; /* by this transaction: its directory goes with it */
 	bool retired;
 	bool broken; /* could not go back on abort: the tail is wrong, no more rows */
 };
@@ -218,6 +221,9 @@ make_directory(BifangWriter *w, const BifangTarget *target, int64 ledger_id)
 		BfStatus status = bf_exec_ledger_create(w->scratch, dir, target->schema, &err);
 
 		if (status == BF_OK)
+			status = bf_publish_bytes(w->scratch, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir),
+									  target->table_uuid, strlen(target->table_uuid), &err);
+		if (status == BF_OK)
 			return dir;
 		if (status != BF_ERR_CONFLICT || attempt > 1000)
 			bifang_report(&err);
@@ -278,7 +284,8 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 			break;
 	}
 	w = writer_new(target);
-	if (chosen == NULL)
+	w->created = chosen == NULL;
+	if (w->created)
 		chosen = create_ledger(w, target, cid);
 	writer_open(w, chosen);
 	return w;
@@ -394,12 +401,17 @@ sync_writers(void)
 static void
 forget_writer(BifangWriter *w, bool cut)
 {
+	char dir[MAXPGPATH];
+	bool remove = cut && w->created;
 	BfError err = {0};
 
 	dlist_delete(&w->node);
-	if (cut && bf_ledger_writer_rewind(w->log, w->start, &err) != BF_OK)
+	strlcpy(dir, w->ledger.live_dir, sizeof dir);
+	if (cut && !remove && bf_ledger_writer_rewind(w->log, w->start, &err) != BF_OK)
 		bifang_warn(LOG, &err);
 	MemoryContextDelete(w->cxt);
+	if (remove && bifang_remove_tree(dir, &err) != BF_OK)
+		bifang_warn(LOG, &err);
 }
 
 static void

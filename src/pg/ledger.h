@@ -37,6 +37,9 @@ typedef struct BifangTarget
 	const BfSchema *schema; /* borrowed: the caller's statement */
 } BifangTarget;
 
+/* A ledger's directory has the log, its schema, and this: the uuid of the table. */
+#define BIFANG_LEDGER_OWNER_FILE "table"
+
 /* Called once from _PG_init, before the prefix "bifang" is reserved: settings and callbacks. */
 extern void bifang_ledger_init(void);
 

@@ -153,7 +153,13 @@ prepare_partitions(BifangModify *m)
 								   m->table.row.ns, m->table.row.name,
 								   m->spec->fields[i].transform_text)));
 	BIFANG_CHECK(bf_buffer_new(m->arena, (size_t) 1 << 30, &m->keys, &err), &err);
-	m->values = palloc0(sizeof *m->values * (Size) m->spec->n_fields);
+	/* Not from palloc: the values are aligned to 16 bytes. */
+	m->values = bf_arena_alloc_array(m->arena, (size_t) m->spec->n_fields, sizeof *m->values);
+	if (m->values == NULL)
+	{
+		(void) bf_arena_fail(m->arena, (size_t) m->spec->n_fields, &err);
+		bifang_report(&err);
+	}
 	m->group_of_row = palloc(sizeof(int32) * BF_BATCH_ROWS);
 	m->group_first = palloc(sizeof(int32) * (BF_BATCH_ROWS + 1));
 	m->ordered = palloc(sizeof(int32) * BF_BATCH_ROWS);
