@@ -94,7 +94,7 @@ CORE_OBJ = $(CORE_SRC:%.c=$(BUILD)/core/%.o)
 
 $(BUILD)/core/%.o: %.c
 	@mkdir -p $(@D)
-	$(CORE_CC) $(CORE_CFLAGS) -Wno-error=maybe-uninitialized -O2 -fPIC -MMD -MP -c $< -o $@
+	$(CORE_CC) $(CORE_CFLAGS) -Wno-maybe-uninitialized -O2 -fPIC -MMD -MP -c $< -o $@
 
 $(BUILD)/core/core.so: $(CORE_OBJ)
 	$(CORE_CC) -shared -Wl,-z,defs $^ $(CORE_LIBS) -o $@

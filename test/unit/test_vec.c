@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "unit/lib/host_posix.h"
 #include "vec/batch.h"
 
 #define DECIMAL(p, s) ((BfType){.kind = BF_KIND_DECIMAL, .precision = (p), .scale = (s)})
@@ -430,4 +431,28 @@ TEST(vec_promotable_table)
 					r == BF_OK ? bf_vector_promote(&s, &d, &test_err) : r;
 				}),
 				BF_ERR_UNSUPPORTED, -1);
+}
+
+TEST(vec_allocation_faults)
+{
+	BfField f[] = {{.type = BF_TYPE(INT64)}, {.type = BF_TYPE(STRING)}, {.type = BF_TYPE(NULL)}};
+
+	for (int64_t call = 1;; call++)
+	{
+		TestHost h;
+		BfArena *a;
+		BfBatch *b;
+		BfStatus s = BF_ERR_NOMEM;
+
+		test_host_init(&h);
+		test_fault_arm(&h, TEST_FAULT_ALLOC, call, false);
+		a = bf_arena_new(&h.host, "vec", 1 << 24);
+		if (a != NULL)
+			s = bf_batch_new(a, f, 3, &b, &test_err);
+		bf_arena_free(a);
+		EXPECT_EQ(h.live_allocs, 0);
+		EXPECT_EQ(s, test_fault_fired(&h) ? BF_ERR_NOMEM : BF_OK);
+		if (!h.fired)
+			break;
+	}
 }
