@@ -247,4 +247,47 @@ REVOKE ALL ON FUNCTION bifang.remove_garbage() FROM PUBLIC;
 
 -- Functions that read ---------------------------------------------------------------------------
 -- READ-SECTION-BEGIN
+
+CREATE FUNCTION bifang.options(OUT name text, OUT applies_to text, OUT kind text,
+	OUT default_value text, OUT role text, OUT description text) RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_options';
+COMMENT ON FUNCTION bifang.options() IS
+	'options of servers, foreign tables, columns and IMPORT FOREIGN SCHEMA';
+
+CREATE FUNCTION bifang.parquet_metadata(path text, OUT file text, OUT row_group integer,
+	OUT rows bigint, OUT column_path text, OUT physical_type text, OUT codec text,
+	OUT encodings text, OUT value_count bigint, OUT null_count bigint, OUT compressed_bytes bigint,
+	OUT uncompressed_bytes bigint, OUT min_value text, OUT max_value text, OUT created_by text)
+	RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_parquet_metadata';
+COMMENT ON FUNCTION bifang.parquet_metadata(text) IS
+	'row groups and columns of Parquet files, by path or glob';
+
+CREATE FUNCTION bifang.log_segment(path text, OUT file text, OUT "position" bigint,
+	OUT bytes integer, OUT base_offset bigint, OUT last_offset bigint, OUT records integer,
+	OUT codec text, OUT base_timestamp timestamptz, OUT max_timestamp timestamptz,
+	OUT producer_id bigint, OUT transactional boolean, OUT control boolean) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_log_segment';
+COMMENT ON FUNCTION bifang.log_segment(text) IS
+	'batches of a log segment, or of all segments of a Kafka partition or live ledger';
+
+CREATE FUNCTION bifang.offload_file(path text, OUT entries bigint, OUT batches bigint,
+	OUT index_blocks bigint, OUT bytes bigint, OUT min_timestamp timestamptz,
+	OUT max_timestamp timestamptz, OUT avro_schema text) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_offload_file';
+COMMENT ON FUNCTION bifang.offload_file(text) IS 'what an offload file holds';
+
+CREATE FUNCTION bifang.manifest("table" regclass, OUT form text, OUT file text,
+	OUT ledger_id bigint, OUT ranges text, OUT rows bigint, OUT bytes bigint, OUT spec_id integer,
+	OUT sequence_number bigint) RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_manifest';
+COMMENT ON FUNCTION bifang.manifest(regclass) IS
+	'Parquet files, logical ranges and live ranges that make up a table now';
+
+CREATE FUNCTION bifang.snapshots("table" regclass, OUT snapshot_id bigint, OUT parent_id bigint,
+	OUT sequence_number bigint, OUT committed_at timestamptz, OUT operation text, OUT refs text,
+	OUT summary jsonb) RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_snapshots';
+COMMENT ON FUNCTION bifang.snapshots(regclass) IS 'snapshots of a lake table''s metadata';
+
 -- READ-SECTION-END
