@@ -79,7 +79,35 @@ set_null(BfVector *v, int32_t row)
 	}
 }
 
-/* The cursor's function, with the lengths that occur most done in place. */
+/* The cursor's functions once more, inlined: they are called for every value. */
+static inline BfStatus
+take(BfCursor *c, size_t n, const uint8_t **p, BfError *err)
+{
+	if (BF_UNLIKELY(n > bf_cursor_left(c)))
+		return bf_cursor_short(c, n, err);
+	*p = c->pos;
+	c->pos += n;
+	return BF_OK;
+}
+
+static inline BfStatus
+skip(BfCursor *c, size_t n, BfError *err)
+{
+	const uint8_t *ignored;
+
+	return take(c, n, &ignored, err);
+}
+
+static inline BfStatus
+read_byte(BfCursor *c, uint8_t *v, BfError *err)
+{
+	if (BF_UNLIKELY(c->pos == c->end))
+		return bf_cursor_short(c, 1, err);
+	*v = *c->pos++;
+	return BF_OK;
+}
+
+/* The lengths that occur most are done in place. */
 static inline BfStatus
 read_long(BfCursor *c, int64_t *v, BfError *err)
 {
@@ -101,6 +129,28 @@ read_long(BfCursor *c, int64_t *v, BfError *err)
 			return BF_OK;
 		}
 	}
+	if (BF_LIKELY(c->end - c->pos >= 8))
+	{
+		uint64_t word = bf_load64le(c->pos);
+		uint64_t ends = ~word & UINT64_C(0x8080808080808080);
+
+		/* Up to eight bytes: their lower seven bits are pushed together, pair by pair. */
+		if (BF_LIKELY(ends != 0))
+		{
+			unsigned bits = (unsigned) __builtin_ctzll(ends) + 1;
+
+			word &= UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - bits);
+			word =
+				(word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+			word =
+				(word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+			word =
+				(word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+			*v = bf_unzigzag(word);
+			c->pos += bits / 8;
+			return BF_OK;
+		}
+	}
 	return bf_cursor_varint(c, v, err);
 }
 
@@ -116,7 +166,7 @@ read_bytes(BfCursor *c, const Step *s, BfView *out, BfError *err)
 		BF_DATA(err, n >= 0 && n <= UINT32_MAX, offset, "length is %lld", (long long) n);
 	}
 	out->len = (uint32_t) n;
-	return bf_cursor_take(c, (size_t) n, &out->ptr, err);
+	return take(c, (size_t) n, &out->ptr, err);
 }
 
 static BfStatus
@@ -126,7 +176,7 @@ read_decimal(BfCursor *c, int32_t size, int32_t precision, bf_i128 *out, BfError
 	const uint8_t *p;
 	bf_i128 v;
 
-	BF_TRY(bf_cursor_take(c, (size_t) size, &p, err));
+	BF_TRY(take(c, (size_t) size, &p, err));
 	v = (int8_t) p[0];
 	for (int32_t i = 1; i < size; i++)
 		v = (bf_i128) (((bf_u128) v << 8) | p[i]);
@@ -150,15 +200,15 @@ skip_value(BfCursor *c, const Step *s, BfError *err)
 	switch (s->code)
 	{
 		case BFI_ROW_NULL: return BF_OK;
-		case BFI_ROW_BOOL: return bf_cursor_skip(c, 1, err);
+		case BFI_ROW_BOOL: return skip(c, 1, err);
 		case BFI_ROW_INT:
 		case BFI_ROW_LONG: return read_long(c, &ignored, err);
-		case BFI_ROW_FLOAT: return bf_cursor_skip(c, 4, err);
-		case BFI_ROW_DOUBLE: return bf_cursor_skip(c, 8, err);
+		case BFI_ROW_FLOAT: return skip(c, 4, err);
+		case BFI_ROW_DOUBLE: return skip(c, 8, err);
 		case BFI_ROW_BYTES: return read_bytes(c, s, &view, err);
 		case BFI_ROW_FIXED:
 		case BFI_ROW_DECIMAL64:
-		case BFI_ROW_DECIMAL128: return bf_cursor_skip(c, (size_t) s->size, err);
+		case BFI_ROW_DECIMAL128: return skip(c, (size_t) s->size, err);
 	}
 	BF_NEVER(err, true);
 	return BF_OK;
@@ -170,12 +220,13 @@ store_value(BfCursor *c, const Step *s, BfVector *v, int32_t row, BfError *err)
 	int64_t offset = bf_cursor_offset(c);
 	int64_t n = 0;
 	bf_i128 wide = 0;
+	const uint8_t *p;
 
 	switch (s->code)
 	{
 		case BFI_ROW_NULL: set_null(v, row); return BF_OK;
 		case BFI_ROW_BOOL:
-			BF_TRY(bf_cursor_u8(c, &v->data.u8[row], err));
+			BF_TRY(read_byte(c, &v->data.u8[row], err));
 			BF_DATA(err, v->data.u8[row] <= 1, offset, "boolean is %d", v->data.u8[row]);
 			return BF_OK;
 		case BFI_ROW_INT:
@@ -184,8 +235,14 @@ store_value(BfCursor *c, const Step *s, BfVector *v, int32_t row, BfError *err)
 			v->data.i32[row] = (int32_t) n;
 			return BF_OK;
 		case BFI_ROW_LONG: return read_long(c, &v->data.i64[row], err);
-		case BFI_ROW_FLOAT: return bf_cursor_u32le(c, (uint32_t *) v->data.raw + row, err);
-		case BFI_ROW_DOUBLE: return bf_cursor_u64le(c, (uint64_t *) v->data.raw + row, err);
+		case BFI_ROW_FLOAT:
+			BF_TRY(take(c, 4, &p, err));
+			memcpy(&v->data.f32[row], p, 4);
+			return BF_OK;
+		case BFI_ROW_DOUBLE:
+			BF_TRY(take(c, 8, &p, err));
+			memcpy(&v->data.f64[row], p, 8);
+			return BF_OK;
 		case BFI_ROW_BYTES:
 		case BFI_ROW_FIXED: return read_bytes(c, s, &v->data.view[row], err);
 		case BFI_ROW_DECIMAL64:
@@ -207,7 +264,7 @@ decode_field(BfCursor *c, const Step *s, BfBatch *batch, int32_t row, BfError *e
 		int64_t offset = bf_cursor_offset(c);
 		uint8_t branch;
 
-		BF_TRY(bf_cursor_u8(c, &branch, err));
+		BF_TRY(read_byte(c, &branch, err));
 		if (branch == 0)
 		{
 			if (s->column >= 0)
