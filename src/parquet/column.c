@@ -16,6 +16,9 @@
 /* With fewer rows than this left in the page, copying its views costs less than a short batch. */
 #define ROOM_MIN 512
 
+/* What a window may need beyond a page and the usual read: a page's header, and slack. */
+#define WINDOW_EXTRA ((size_t) 17 << 20)
+
 static void
 free_arena(void *arg)
 {
@@ -40,7 +43,9 @@ bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfErr
 	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
 	BF_NEW(a, c->codes, BF_BATCH_ROWS * 2, err);
 	c->window.source = f->source;
-	BF_TRY(bf_buffer_new(a, page_max + 2 * BFI_WINDOW_BYTES, &c->window.buffer, err));
+	c->window.bytes = f->limits.window_bytes;
+	BF_TRY(
+		bf_buffer_new(a, page_max + f->limits.window_bytes + WINDOW_EXTRA, &c->window.buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->page_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + 4 * BFI_SLACK, &c->level_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict_bytes, err));

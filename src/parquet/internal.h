@@ -163,13 +163,13 @@ bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, Bfi
 
 /* ---- pages ---- */
 
-/* A chunk's bytes through a window that moves forward: filled by reads of at least
- * BFI_WINDOW_BYTES where the chunk has them. BFI_SLACK bytes behind the window are readable. */
-#define BFI_WINDOW_BYTES ((size_t) 1 << 18)
+/* A chunk's bytes through a window that moves forward: filled by reads of at least `bytes` where
+ * the chunk has them. BFI_SLACK bytes behind the window are readable. */
 
 typedef struct BfiWindow
 {
 	BfSource *source; /* borrowed */
+	size_t bytes;
 	BfBuffer *buffer; /* owned by the scan's arena */
 	int64_t pos;	  /* file position of buffer->data[0] */
 	size_t len;

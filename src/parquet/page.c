@@ -42,8 +42,8 @@ window_fill(BfiWindow *w, int64_t pos, size_t want, const uint8_t **p, size_t *g
 		}
 	}
 	end = pos + (int64_t) want;
-	if (end < pos + (int64_t) BFI_WINDOW_BYTES)
-		end = pos + (int64_t) BFI_WINDOW_BYTES;
+	if (end < pos + (int64_t) w->bytes)
+		end = pos + (int64_t) w->bytes;
 	/* The bytes behind the chunk's end are for those who ask for them. */
 	if (end > w->end)
 		end = pos + (int64_t) want > w->end ? pos + (int64_t) want : w->end;

@@ -85,11 +85,37 @@ bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_
 	return BF_OK;
 }
 
+/* Without columns nothing else would notice a row group that lies about its rows. */
+static BfStatus
+check_rows(const BfParquetFile *f, int32_t rg, BfError *err)
+{
+	for (int32_t leaf = 0; leaf < f->n_leaves; leaf++)
+	{
+		BfiColumnChunk chunk;
+		BfError ignored;
+
+		if (f->leaves[leaf].max_rep > 0)
+			continue;
+		/* An unreadable chunk says nothing of the rows. */
+		if (bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK)
+			return BF_OK;
+		if (chunk.meta.n_values == f->row_groups[rg].n_rows)
+			return BF_OK;
+		bf_error_at(err, BF_ERR_CORRUPT, f->footer_pos,
+					"row group %d has %lld rows, but %lld values in a column", rg,
+					(long long) f->row_groups[rg].n_rows, (long long) chunk.meta.n_values);
+		return in_column(f, leaf, err);
+	}
+	return BF_OK;
+}
+
 BfStatus
 bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 {
 	BF_ASSERT(rg >= 0 && rg < s->file->n_row_groups);
 	s->rows_left = 0;
+	if (s->n_columns == 0)
+		BF_TRY(check_rows(s->file, rg, err));
 	for (int32_t i = 0; i < s->n_columns; i++)
 		if (bfi_column_open(&s->columns[i], rg, err) != BF_OK)
 			return in_column(s->file, s->columns[i].leaf_index, err);
@@ -108,6 +134,7 @@ bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
 	*out = NULL;
 	if (n == 0)
 		return BF_OK;
+	BF_TRY(bf_check_cancel(bf_arena_host(s->file->arena), err));
 	for (int32_t i = 0; i < s->n_columns; i++)
 	{
 		int32_t room = bfi_column_room(&s->columns[i]);

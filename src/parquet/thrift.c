@@ -164,13 +164,13 @@ decode_field(BfCursor *c, const BfiThriftField *f, int type, uint8_t *member, in
 			BfCursor before = *c;
 
 			BF_TRY(bfi_thrift_list(&before, 1, (BfiThriftList *) (void *) member, err));
-			return bfi_thrift_skip(c, type, depth, err);
+			return bfi_thrift_skip(c, type, depth + 1, err);
 		}
 		case BFI_T_STRUCT:
 			if (f->sub != NULL)
 				return decode_struct(c, f->sub, member, depth + 1, err);
-			return bfi_thrift_skip(c, type, depth, err);
-		default: return bfi_thrift_skip(c, type, depth, err);
+			return bfi_thrift_skip(c, type, depth + 1, err);
+		default: return bfi_thrift_skip(c, type, depth + 1, err);
 	}
 }
 
