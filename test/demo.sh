@@ -67,7 +67,7 @@ say "What one query reads"
 sql -c "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*), sum(amount) FROM orders"
 
 say "The manifest: Parquet files, logical files and what is still only in the log"
-sql -c "SELECT tier, count(*) AS files, sum(record_count) AS rows FROM bifang.manifest('orders') GROUP BY tier ORDER BY tier"
+sql -c "SELECT form, count(*) AS files, sum(rows) AS rows, string_agg(ranges, ' ' ORDER BY file) AS entries FROM bifang.manifest('orders') GROUP BY form ORDER BY form"
 
 say "Every entry is covered exactly once: no row from bifang.check means all is well"
 sql -c "SELECT count(*) AS findings FROM bifang.check('orders')"
