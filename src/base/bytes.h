@@ -19,8 +19,9 @@ typedef struct BfView
 	uint32_t len;
 } BfView;
 
-__extension__ typedef __int128 bf_i128;
-__extension__ typedef unsigned __int128 bf_u128;
+/* Aligned as the other numbers: the server's allocator gives no more than 8. */
+__extension__ typedef __int128 bf_i128 __attribute__((aligned(8)));
+__extension__ typedef unsigned __int128 bf_u128 __attribute__((aligned(8)));
 
 typedef struct BfCursor
 {
