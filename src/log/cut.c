@@ -181,7 +181,7 @@ restore_state(BfLedgerWriter *w, BfLogDir *d, int32_t number, BfError *err)
 
 	BF_TRY(bfi_segment_init(w->work, d, false, &s, err));
 	BF_TRY(bfi_segment_open(&s, number, err));
-	BF_DATA(err, s.info->size >= w->end.position, s.info->size,
+	BF_DATA(err, s.size >= w->end.position, s.size,
 			"the ledger's bytes end before their acknowledged end at %lld",
 			(long long) w->end.position);
 	BF_TRY(bfi_segment_load_offsets(&s, err));

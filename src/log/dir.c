@@ -112,31 +112,45 @@ collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
 	return BF_OK;
 }
 
-/* *again = true when a segment went away between the listing and now. */
+/* Sizes. A segment that went away since it was listed is left out; *gone says so. */
 static BfStatus
-list_once(BfLogDir *d, BfBuffer *found, bool *again, BfError *err)
+stat_segments(BfLogDir *d, bool *gone, BfError *err)
+{
+	const BfHost *host = bf_arena_host(d->arena);
+	int32_t kept = 0;
+
+	*gone = false;
+	for (int32_t i = 0; i < d->n_segments; i++)
+	{
+		BfPathInfo info;
+
+		if ((i & 255) == 255)
+			BF_TRY(bf_check_cancel(host, err));
+		BF_TRY(host->stat(host, d->segments[i].path, &info, err));
+		if (info.kind == BF_PATH_MISSING)
+		{
+			*gone = true;
+			continue;
+		}
+		d->segments[kept] = d->segments[i];
+		d->segments[kept++].size = info.size;
+	}
+	d->n_segments = kept;
+	return BF_OK;
+}
+
+static BfStatus
+list_segments(BfLogDir *d, BfBuffer *found, bool *gone, BfError *err)
 {
 	const BfHost *host = bf_arena_host(d->arena);
 	size_t n;
 
 	found->len = 0;
-	*again = false;
 	BF_TRY(host->list(host, d->dir, found_entry, found, err));
 	n = found->len / sizeof(FoundFile);
 	bfi_sort(found->data, n, sizeof(FoundFile), compare_files);
 	BF_TRY(collect(d, (const FoundFile *) (const void *) found->data, n, err));
-	for (int32_t i = 0; i < d->n_segments; i++)
-	{
-		BfPathInfo info;
-
-		BF_TRY(host->stat(host, d->segments[i].path, &info, err));
-		if (info.kind == BF_PATH_MISSING)
-			*again = true;
-		d->segments[i].size = info.size;
-		if ((i & 255) == 255)
-			BF_TRY(bf_check_cancel(host, err));
-	}
-	return BF_OK;
+	return stat_segments(d, gone, err);
 }
 
 BfStatus
@@ -145,19 +159,18 @@ bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters, BfLogDir *
 	BfLogDir *d;
 	BfBuffer found;
 	BfStatus status = BF_OK;
-	bool again = true;
+	bool gone = true;
 
 	BF_NEW(a, d, 1, err);
 	d->arena = a;
 	d->counters = counters != NULL ? counters : &d->own_counters;
 	BF_TRY_PTR(a, d->dir, bf_arena_strdup(a, dir), err);
 	bf_buffer_init(&found, bf_arena_host(a), FILES_MAX * sizeof(FoundFile));
-	/* Retention renames files at any time; twice in a row means something else is wrong. */
-	for (int attempt = 0; attempt < 2 && status == BF_OK && again; attempt++)
-		status = list_once(d, &found, &again, err);
+	/* Between the steps of a compaction a segment may have no name for a moment: look again. What
+	 * stays away was deleted, by retention or by a ledger's next writer. */
+	for (int attempt = 0; attempt < 3 && status == BF_OK && gone; attempt++)
+		status = list_segments(d, &found, &gone, err);
 	bf_buffer_free(&found);
-	if (status == BF_OK && again)
-		status = bf_error(err, BF_ERR_CONFLICT, "segments disappear while the directory is read");
 	if (status != BF_OK)
 		return bf_error_object(err, dir);
 	*out = d;

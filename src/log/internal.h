@@ -64,6 +64,7 @@ typedef struct BfiSegment
 	int32_t number; /* in the directory; -1 = none is open */
 	const BfSegmentInfo *info;
 	BfSource *source;	 /* lives in arena */
+	int64_t size;		 /* bytes that count; never looked past */
 	int64_t pos;		 /* of the next batch */
 	int64_t last_offset; /* of the batch before pos; -1 = not known */
 	bool offsets_loaded;

@@ -53,7 +53,11 @@ bfi_segment_open(BfiSegment *s, int32_t number, BfError *err)
 	s->pos = 0;
 	s->last_offset = -1;
 	BF_TRY(bf_source_open(s->arena, s->info->path, &s->dir->counters->io, &s->source, err));
-	if (bf_source_size(s->source) < s->info->size)
+	s->size = s->info->size;
+	/* What a ledger's next writer cuts off was never acknowledged, so no strict walk wants it. */
+	if (!s->tolerant && bf_source_size(s->source) < s->size)
+		s->size = bf_source_size(s->source);
+	if (bf_source_size(s->source) < s->size)
 	{
 		bf_error_at(err, BF_ERR_CORRUPT, bf_source_size(s->source),
 					"the segment was truncated while it was being read");
@@ -61,26 +65,6 @@ bfi_segment_open(BfiSegment *s, int32_t number, BfError *err)
 	}
 	s->number = number;
 	return BF_OK;
-}
-
-/*
- * Bytes of the .log. The source may have been opened while a writer's unacknowledged tail was
- * there that another one has cut off since; a read-ahead into it fails, though the bytes asked for
- * are there. So a short file is looked at once more.
- */
-static BfStatus
-window(BfiSegment *s, int64_t pos, size_t len, const uint8_t **p, BfError *err)
-{
-	int64_t size = bf_source_size(s->source);
-	BfStatus status = bf_source_window(s->source, pos, len, p, err);
-
-	if (status == BF_ERR_CORRUPT)
-	{
-		BF_TRY(bf_source_refresh_size(s->source, err));
-		if (bf_source_size(s->source) != size)
-			status = bf_source_window(s->source, pos, len, p, err);
-	}
-	return status;
 }
 
 static bool
@@ -199,17 +183,17 @@ verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError 
 	BfError ignored;
 
 	*ok = false;
-	if (position > s->info->size - BF_BATCH_HEADER_BYTES)
+	if (position > s->size - BF_BATCH_HEADER_BYTES)
 		return BF_OK;
-	BF_TRY(window(s, position, BF_BATCH_HEADER_BYTES, &p, err));
+	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
 	if (bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, &h, &ignored) != BF_OK ||
-		h.total_bytes > s->info->size - position || h.total_bytes > BF_BATCH_BYTES_MAX ||
+		h.total_bytes > s->size - position || h.total_bytes > BF_BATCH_BYTES_MAX ||
 		h.base_offset < s->info->base_offset || h.base_offset <= s->last_offset ||
 		h.last_offset > offset)
 		return BF_OK;
 	if (h.last_offset < offset)
 	{
-		BF_TRY(window(s, position, (size_t) h.total_bytes, &p, err));
+		BF_TRY(bf_source_window(s->source, position, (size_t) h.total_bytes, &p, err));
 		if (bf_batch_check_crc(&h, p, position, &ignored) != BF_OK)
 			return BF_OK;
 	}
@@ -258,7 +242,7 @@ last_indexed(BfiSegment *s, int64_t *position, BfError *err)
 	for (int32_t i = s->offsets.n; i-- > 0;)
 	{
 		bf_offset_index_entry(&s->offsets, i, &offset, position);
-		if (*position < s->info->size)
+		if (*position < s->size)
 			return BF_OK;
 	}
 	*position = 0;
@@ -274,7 +258,7 @@ check_end(BfiSegment *s, BfError *err)
 	int64_t reached = d->n_snapshots > 0 ? d->snapshots[d->n_snapshots - 1] : 0;
 	int64_t position;
 
-	if (s->pos < s->info->size)
+	if (s->pos < s->size)
 	{
 		BF_TRY(last_indexed(s, &position, err));
 		BF_DATA(err, position <= s->pos, s->pos,
@@ -313,16 +297,16 @@ is_torn(BfiSegment *s, const uint8_t *p, int64_t left, bool *torn, BfError *err)
 static BfStatus
 header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
 {
-	int64_t left = s->info->size - s->pos;
+	int64_t left = s->size - s->pos;
 	size_t n = left < BF_BATCH_HEADER_BYTES ? (size_t) left : BF_BATCH_HEADER_BYTES;
 	bool may_end = s->tolerant && s->number == s->dir->n_segments - 1;
-	const uint8_t *p;
+	const uint8_t *p = NULL;
 
 	BF_ASSERT(left >= 0);
 	*end = left == 0;
 	if (left > 0)
 	{
-		BF_TRY(window(s, s->pos, n, &p, err));
+		BF_TRY(bf_source_window(s->source, s->pos, n, &p, err));
 		if (may_end)
 			BF_TRY(is_torn(s, p, left, end, err));
 	}
@@ -355,12 +339,12 @@ fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err
 {
 	BfError first;
 
-	BF_TRY(window(s, s->pos, (size_t) h->total_bytes, batch, err));
+	BF_TRY(bf_source_window(s->source, s->pos, (size_t) h->total_bytes, batch, err));
 	if (bf_batch_check_crc(h, *batch, s->pos, &first) == BF_OK)
 		return BF_OK;
 	/* A broker with preallocated files may be writing it right now: one more look at the file. */
 	BF_TRY(bf_source_refresh_size(s->source, err));
-	BF_TRY(window(s, s->pos, (size_t) h->total_bytes, batch, err));
+	BF_TRY(bf_source_window(s->source, s->pos, (size_t) h->total_bytes, batch, err));
 	return bf_batch_check_crc(h, *batch, s->pos, err);
 }
 
