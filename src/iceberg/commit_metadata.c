@@ -54,17 +54,19 @@ bfi_metadata_publish(BfArena *a, const char *dir, int64_t version, const json_t 
 					 const char **path, BfError *err)
 {
 	char uuid[37];
-	const char *text;
+	const char *text, *name;
 
 	BF_TRY(bfi_json_text(a, root, &text, err));
 	if (strlen(text) > BF_ICE_JSON_BYTES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the table's metadata would have more than %zu bytes",
 				BF_ICE_JSON_BYTES_MAX);
 	BF_TRY(bfi_uuid(bf_arena_host(a), uuid, err));
-	BF_TRY_PTR(a, *path,
+	BF_TRY_PTR(a, name,
 			   bf_arena_printf(a, "%s/%05lld-%s.metadata.json", dir, (long long) version, uuid),
 			   err);
-	return bf_publish_bytes(a, *path, text, strlen(text), err);
+	BF_TRY(bf_publish_bytes(a, name, text, strlen(text), err));
+	*path = name;
+	return BF_OK;
 }
 
 static BfStatus

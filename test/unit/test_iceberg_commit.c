@@ -4,8 +4,8 @@
  */
 #include "iceberg/commit.h"
 
-#include <jansson.h>
-
+#include "iceberg/internal.h"
+#include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
 /* (id bigint required, day date, note string, amount decimal(12,2)), partitioned by day and
@@ -291,4 +291,194 @@ TEST(iceberg_commit_refuses)
 				-1);
 	REQUIRE_OK(bf_ice_find_metadata(a, test_dir(), &newest, &test_err));
 	EXPECT_STR(newest, t->metadata_path);
+}
+
+/* Loads, plans, commits: everything that the host is asked for. */
+static BfStatus
+commit_once(const BfHost *host, const char *metadata, const char **new_path)
+{
+	BfArena *a = bf_arena_new(host, "scenario", (size_t) 64 << 20);
+	BfStatus status = BF_ERR_NOMEM;
+	BfIceNewFile file;
+	BfIceTable *t;
+	BfIcePlan *p;
+	int64_t id;
+
+	*new_path = NULL;
+	if (a == NULL)
+		return status;
+	file = logical("bifang://db/t/9_0-9.log", 10);
+	status = bf_ice_load(a, metadata, NULL, &t, &test_err);
+	if (status == BF_OK)
+		status = bf_ice_plan(a, t, NULL, &p, &test_err);
+	if (status == BF_OK)
+		status = bf_ice_commit_logical(a, t, &file, 1, NULL, new_path, &id, &test_err);
+	if (status == BF_OK)
+		*new_path = bf_arena_strdup(test_arena(), *new_path);
+	bf_arena_free(a);
+	return status;
+}
+
+/* Whatever fails, the table that the pointer names stays what it was, no other metadata file shows
+ * up, and nothing leaks. */
+TEST(iceberg_commit_fault_at_every_call)
+{
+	static const BfStatus codes[TEST_FAULT_COUNT] = {BF_OK, BF_ERR_NOMEM, BF_ERR_IO, BF_ERR_IO,
+													 BF_ERR_CANCEL};
+	BfArena *a = test_arena();
+	BfIceTable *t = create(a, test_dir(), NULL);
+	BfIceNewFile first = logical("bifang://db/t/7_0-9.log", 10);
+	const char *base, *path, *newest;
+	int64_t id;
+
+	REQUIRE(t != NULL);
+	REQUIRE_OK(bf_ice_commit_logical(a, t, &first, 1, NULL, &base, &id, &test_err));
+	for (int kind = TEST_FAULT_ALLOC; kind < TEST_FAULT_COUNT; kind++)
+		for (int64_t call = 1;; call += kind == TEST_FAULT_ALLOC && call > 40 ? 23 : 1)
+		{
+			TestHost h;
+			BfStatus status;
+			bool fired;
+
+			test_host_init(&h);
+			h.random_state = (uint64_t) (kind * 1000000 + call);
+			test_fault_arm(&h, (TestFault) kind, call, false);
+			status = commit_once(&h.host, base, &path);
+			fired = test_fault_fired(&h);
+			EXPECT_EQ(status, fired ? codes[kind] : BF_OK);
+			EXPECT_EQ(h.live_allocs, 0);
+			EXPECT_EQ(h.open_files, 0);
+			EXPECT_EQ(h.bad_frees, 0);
+			REQUIRE_OK(bf_ice_find_metadata(a, test_dir(), &newest, &test_err));
+			EXPECT_STR(newest, path != NULL ? path : base);
+			if (path != NULL)
+				REQUIRE_OK(test_host()->unlink(test_host(), path, &test_err));
+			if (!fired || test_failed())
+				break;
+			REQUIRE(call < 20000);
+		}
+	EXPECT_EQ(plan(a, load(a, base))->total_rows, 10);
+}
+
+/* A value of the type, of any size that it may have. */
+static BfValue
+random_value(BfArena *a, BfType type)
+{
+	BfValue v = {.type = type, .is_null = test_random_below(4) == 0};
+	uint32_t n = (uint32_t) test_random_below(20);
+	uint8_t *bytes;
+
+	if (type.kind == BF_KIND_UUID)
+		n = 16;
+	else if (type.kind == BF_KIND_FIXED)
+		n = (uint32_t) type.length;
+	bytes = bf_arena_alloc(a, n);
+	for (uint32_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t) (type.kind == BF_KIND_STRING ? 'a' + test_random_below(26)
+														  : test_random_below(256));
+	switch (bf_type_storage(type))
+	{
+		case BF_STORE_U8: v.v.u8 = (uint8_t) test_random_below(2); break;
+		case BF_STORE_I32: v.v.i32 = (int32_t) test_random(); break;
+		case BF_STORE_I64:
+			v.v.i64 = (int64_t) test_random() >> test_random_below(64);
+			if (type.kind == BF_KIND_DECIMAL)
+				v.v.i64 %= 1000000000;
+			break;
+		case BF_STORE_I128:
+			v.v.i128 = (bf_i128) (int64_t) test_random() * (int64_t) test_random_below(1u << 31);
+			break;
+		case BF_STORE_F32: v.v.f32 = (float) (int64_t) test_random(); break;
+		case BF_STORE_F64: v.v.f64 = (double) (int64_t) test_random() / 3; break;
+		default: v.v.view = (BfView){bytes, n}; break;
+	}
+	return v;
+}
+
+/* Any table, any files: what was committed is what is planned. */
+TEST(iceberg_commit_round_trip)
+{
+	static const BfType types[] = {
+		{.kind = BF_KIND_BOOL},
+		{.kind = BF_KIND_INT32},
+		{.kind = BF_KIND_INT64},
+		{.kind = BF_KIND_FLOAT32},
+		{.kind = BF_KIND_FLOAT64},
+		{.kind = BF_KIND_DECIMAL, .precision = 9, .scale = 3},
+		{.kind = BF_KIND_DECIMAL, .precision = 38, .scale = 38},
+		{.kind = BF_KIND_DATE},
+		{.kind = BF_KIND_TIME},
+		{.kind = BF_KIND_TIMESTAMP},
+		{.kind = BF_KIND_TIMESTAMPTZ},
+		{.kind = BF_KIND_STRING},
+		{.kind = BF_KIND_BINARY},
+		{.kind = BF_KIND_UUID, .length = 16},
+		{.kind = BF_KIND_FIXED, .length = 5},
+	};
+	enum
+	{
+		N_TYPES = sizeof types / sizeof types[0],
+		N_FILES = 40
+	};
+	BfArena *a = test_arena();
+	BfField fields[N_TYPES];
+	BfIcePartitionField partition[N_TYPES];
+	BfIceNewFile files[N_FILES];
+	BfSchema s = {.n_fields = N_TYPES, .fields = fields};
+	BfIceSpec spec = {.fields = partition};
+	const char *path;
+	BfIceTable *t;
+	BfIcePlan *p;
+	int64_t id;
+
+	memset(fields, 0, sizeof fields);
+	memset(partition, 0, sizeof partition);
+	for (int i = 0; i < N_TYPES; i++)
+	{
+		fields[i].name = bf_arena_printf(a, "c %d.\xc3\xa9", i);
+		fields[i].type = types[i];
+		if (test_random_below(2) == 0)
+			partition[spec.n_fields++].source_id = i + 1;
+	}
+	REQUIRE_OK(bf_ice_create(a, test_dir(), NULL, &s, &spec, NULL, NULL, 0, &path, &test_err));
+	t = load(a, path);
+	for (int i = 0; i < N_FILES; i++)
+	{
+		BfValue *values = bf_arena_alloc(a, sizeof *values * (size_t) spec.n_fields);
+
+		for (int32_t k = 0; k < spec.n_fields; k++)
+			values[k] = random_value(a, types[partition[k].source_id - 1]);
+		files[i] =
+			logical(bf_arena_printf(a, "bifang://d/t/%d_%d-%d.log", i % 3, i * 10, i * 10 + i % 9),
+					i % 9 + 1);
+		files[i].n_partition = spec.n_fields;
+		files[i].partition = values;
+	}
+	for (int done = 0; done < N_FILES; done += 10)
+	{
+		REQUIRE_OK(bf_ice_commit_logical(a, t, files + done, 10, NULL, &path, &id, &test_err));
+		t = load(a, path);
+	}
+	p = plan(a, t);
+	REQUIRE(p != NULL && p->n_files == N_FILES);
+	for (int i = 0; i < N_FILES; i++)
+	{
+		const BfIceNewFile *f = NULL;
+		const BfIceDataFile *got = &p->files[i];
+
+		for (int k = 0; k < N_FILES; k++)
+			if (strcmp(files[k].path, got->path) == 0)
+				f = &files[k];
+		REQUIRE(f != NULL);
+		EXPECT_EQ(got->record_count, f->record_count);
+		EXPECT_EQ(got->file_size, f->file_size);
+		for (int32_t k = 0; k < spec.n_fields; k++)
+		{
+			EXPECT(bf_type_equal(got->partition[k].type, f->partition[k].type));
+			EXPECT_EQ(got->partition[k].is_null, f->partition[k].is_null);
+			if (!f->partition[k].is_null && !got->partition[k].is_null)
+				EXPECT_EQ(bf_value_compare(&got->partition[k], &f->partition[k]), 0);
+		}
+	}
+	EXPECT_STR(bf_ice_property(t->metadata, BF_ICE_COVERED), coverage_text(a, &p->covered));
 }
