@@ -29,6 +29,7 @@
 
 #include "iceberg/commit.h"
 #include "pg/error.h"
+#include "pg/garbage.h"
 #include "pg/host.h"
 #include "pg/lakecache.h"
 #include "pg/partition.h"
@@ -230,6 +231,7 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, NULL, NULL, 0,
 							   &metadata_path, &err),
 				 &err);
+	bifang_remove_on_abort(metadata_path, 2);
 	row.metadata_location = metadata_path;
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
@@ -317,8 +319,9 @@ same_uuid(void *arg, const BifangLakeTable *row)
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK &&
 		strcmp(t->metadata->uuid, uuid) == 0)
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
-						errmsg("lake table %s.%s of catalog \"%s\" is the same table (uuid %s)",
-							   row->ns, row->name, row->catalog, uuid)));
+						errmsg("lake table %s.%s of catalog \"%s\" is the same table", row->ns,
+							   row->name, row->catalog),
+						errdetail("Both have uuid %s.", uuid)));
 	bifang_arena_free(arena);
 	return true;
 }

@@ -19,6 +19,7 @@
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -86,6 +87,75 @@ remove_path(const char *path, bool is_dir)
 
 	BIFANG_CHECK(is_dir ? remove_dir(host, path, 0, &err) : host->unlink(host, path, &err), &err);
 }
+
+/* On abort ------------------------------------------------------------------------------------ */
+
+typedef struct OnAbort
+{
+	struct OnAbort *next;
+	SubTransactionId subid;
+	int parents;
+	char path[FLEXIBLE_ARRAY_MEMBER];
+} OnAbort;
+
+/* In TopTransactionContext, youngest first. */
+static OnAbort *on_abort = NULL;
+
+void
+bifang_remove_on_abort(const char *path, int parents)
+{
+	OnAbort *o =
+		MemoryContextAlloc(TopTransactionContext, offsetof(OnAbort, path) + strlen(path) + 1);
+
+	o->subid = GetCurrentSubTransactionId();
+	o->parents = parents;
+	strcpy(o->path, path);
+	o->next = on_abort;
+	on_abort = o;
+}
+
+static void
+remove_aborted(OnAbort *o)
+{
+	const BfHost *host = bifang_host();
+	BfError err = {0};
+
+	if (host->unlink(host, o->path, &err) != BF_OK)
+	{
+		bifang_warn(LOG, &err);
+		return;
+	}
+	for (; o->parents > 0; o->parents--)
+	{
+		char *slash = strrchr(o->path, '/');
+
+		if (slash == NULL)
+			return;
+		*slash = '\0';
+		if (host->rmdir(host, o->path, &err) != BF_OK) /* something else is in it */
+			return;
+	}
+}
+
+void
+bifang_garbage_end(bool abort)
+{
+	for (; abort && on_abort != NULL; on_abort = on_abort->next)
+		remove_aborted(on_abort);
+	on_abort = NULL;
+}
+
+void
+bifang_garbage_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort)
+{
+	/* What belongs to inner levels has passed to this one or is gone. */
+	for (OnAbort *o = on_abort; !abort && o != NULL && o->subid == subid; o = o->next)
+		o->subid = parent;
+	for (; abort && on_abort != NULL && on_abort->subid == subid; on_abort = on_abort->next)
+		remove_aborted(on_abort);
+}
+
+/* The queue ----------------------------------------------------------------------------------- */
 
 typedef struct Sweep
 {

@@ -13,6 +13,14 @@
 /* Removes a directory and what is in it; missing is fine. Raises nothing. */
 extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
 
+/* A file that only the current (sub)transaction's rows name: removed when that aborts, and with it
+ * its directory and the next `parents` ones above if nothing else is in them. Best effort: after a
+ * crash it stays, as a file that nothing names. */
+extern void bifang_remove_on_abort(const char *path, int parents);
+/* Called by the transaction callbacks of ledger.c; raise nothing. */
+extern void bifang_garbage_end(bool abort);
+extern void bifang_garbage_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort);
+
 /* Left-overs of lost transactions, found by looking: directories of the default live directory and
  * offload files of a table that no ledger row and no queue row names and that nobody is writing.
  * Each ledger number met is locked to the end of the transaction. */

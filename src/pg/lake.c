@@ -24,6 +24,7 @@
 #include "exec/ledger_reader.h"
 #include "iceberg/commit.h"
 #include "pg/error.h"
+#include "pg/garbage.h"
 #include "pg/host.h"
 #include "pg/lake.h"
 #include "pg/lakecache.h"
@@ -356,6 +357,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 		BIFANG_CHECK(bf_ice_commit_logical(c.arena, c.t.ice, c.files, c.n_files, &c.covered,
 										   &metadata_path, &result->snapshot_id, &err),
 					 &err);
+		bifang_remove_on_abort(metadata_path, 0);
 		moved = bifang_catalog_move_pointer(&c.t.row, metadata_path);
 	}
 	if (moved && c.n_files > 0)

@@ -344,12 +344,7 @@ bifang_writer_record(BifangWriter *w)
 	end = bf_ledger_writer_end(w->log);
 	bifang_catalog_insert_append(w->ledger.id, end, w->cid);
 	w->recorded = end;
-	if (ledger_full(end) && !w->retired)
-	{
-		w->retired = true;
-		w->ledger.state = BIFANG_LEDGER_CLOSED;
-		bifang_catalog_update_ledger(&w->ledger);
-	}
+	w->retired |= ledger_full(end);
 }
 
 bool
@@ -380,6 +375,26 @@ bifang_writer_retire(int64 ledger_id)
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
+/* Full ledgers are closed here: the command that made one does not see its row. */
+static void
+close_if_full(BifangWriter *w)
+{
+	BifangLedger *l;
+	Snapshot snap;
+
+	if (!ledger_full(w->recorded))
+		return;
+	CommandCounterIncrement();
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	l = bifang_catalog_ledger(w->ledger.id, snap);
+	UnregisterSnapshot(snap);
+	/* This transaction may have closed or even offloaded it already. */
+	if (l == NULL || l->state != BIFANG_LEDGER_OPEN)
+		return;
+	l->state = BIFANG_LEDGER_CLOSED;
+	bifang_catalog_update_ledger(l);
+}
+
 static void
 sync_writers(void)
 {
@@ -391,6 +406,7 @@ sync_writers(void)
 	{
 		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
 
+		close_if_full(w);
 		if (!same_end(w->recorded, w->start))
 			BIFANG_CHECK(bf_ledger_writer_sync(w->log, &err), &err);
 	}
@@ -422,6 +438,7 @@ forget_all(bool cut)
 	dlist_foreach_modify(it, &writers)
 		forget_writer(dlist_container(BifangWriter, node, it.cur), cut);
 	bifang_modify_forget();
+	bifang_garbage_end(cut);
 	handed_over = false;
 }
 
@@ -431,10 +448,7 @@ on_xact(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-		case XACT_EVENT_PRE_PREPARE:
-			if (!dlist_is_empty(&writers))
-				sync_writers();
-			break;
+		case XACT_EVENT_PRE_PREPARE: sync_writers(); break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE: forget_all(false); break;
 		case XACT_EVENT_ABORT: forget_all(!handed_over); break;
@@ -488,6 +502,7 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
 		return;
 	bifang_modify_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
+	bifang_garbage_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
 	dlist_foreach_modify(it, &writers)
 	{
 		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);

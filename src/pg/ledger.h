@@ -10,7 +10,7 @@
  *        --PRE_COMMIT-----------> bytes durable, then PostgreSQL commits the append row
  *
  * Edges of the transaction's events:
- *   PRE_COMMIT, PRE_PREPARE   sync every writer; an error here aborts the transaction
+ *   PRE_COMMIT, PRE_PREPARE   close full ledgers, sync every writer; an error here aborts
  *   COMMIT, PREPARE           forget the writers (files closed, memory freed)
  *   ABORT                     cut what was written (best effort: the next writer cuts too), forget
  *   COMMIT_SUB                marks and writers pass to the parent
@@ -52,8 +52,8 @@ extern BifangWriter *bifang_writer_get(const BifangTarget *target, CommandId cid
 extern void
 bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *batch,
 					 const int32_t *rows, int32_t n_rows, CommandId cid, SubTransactionId subid);
-/* Makes what was appended visible to later commands; nothing to do when nothing was. Closes the
- * ledger when it is full. */
+/* Makes what was appended visible to later commands; nothing to do when nothing was. A ledger that
+ * is full takes no more rows and is closed when the transaction commits. */
 extern void bifang_writer_record(BifangWriter *w);
 /* Takes no more rows: ask for another writer. */
 extern bool bifang_writer_retired(const BifangWriter *w);

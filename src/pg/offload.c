@@ -22,6 +22,7 @@
 
 #include "log/offload.h"
 #include "pg/error.h"
+#include "pg/garbage.h"
 #include "pg/host.h"
 #include "pg/lake.h"
 
@@ -177,6 +178,7 @@ offload_ledger(const BifangTable *t, BifangLedger *l)
 	{
 		l->offload_path = offload_path(t, l->id);
 		bytes = copy_ledger(l, l->offload_path);
+		bifang_remove_on_abort(l->offload_path, 0);
 		l->state = BIFANG_LEDGER_OFFLOADED;
 	}
 	bifang_catalog_update_ledger(l);

@@ -4,6 +4,8 @@
 #include "pg/table.h"
 
 #include "catalog/pg_class.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -56,6 +58,12 @@ bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
 void
 bifang_table_check_owner(Oid relid)
 {
+	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
+		GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid !=
+			get_foreign_data_wrapper_oid("bifang_fdw", false))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of bifang_fdw", get_rel_name(relid))));
 	if (!bifang_owns_relation(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }
