@@ -2,6 +2,8 @@
 #include "unit/lib/runner.h"
 
 #include "avro/container.h"
+#include "io/publish.h"
+#include "unit/lib/host_posix.h"
 
 #define SYNC "0123456789abcdef"
 
@@ -410,6 +412,83 @@ TEST(avro_container_bit_flips)
 			bad[i / 8] ^= (uint8_t) (1 << (i % 8));
 			(void) !read_all(once, bad, file.len, &n);
 			bf_arena_free(once);
+		}
+	}
+}
+
+/* The header's length is unknown: any length must do, and a cut one must fail. */
+TEST(avro_container_long_headers)
+{
+	for (size_t doc = 65400; doc < 2000000; doc = doc < 65600 ? doc + 7 : doc * 3)
+	{
+		BfArena *a = test_arena();
+		char *text = bf_arena_alloc(a, doc + 1);
+		const char *schema;
+		BfBuffer *b;
+		int64_t n;
+
+		memset(text, 'x', doc);
+		text[doc] = '\0';
+		schema = bf_arena_printf(a, "{\"type\":\"int\",\"doc\":\"%s\"}", text);
+		b = begin_file(a, schema, "null");
+		EXPECT_EQ(read_all(a, b->data, b->len - 1, &n), BF_ERR_CORRUPT);
+		EXPECT_EQ(read_all(a, b->data, b->len, &n), BF_OK);
+		add_block(b, 2, "\x02\x04", 2);
+		EXPECT_EQ(read_all(a, b->data, b->len, &n), BF_OK);
+		EXPECT_EQ(n, 2);
+	}
+}
+
+/* Reading a file on disk with the N-th allocation or read failing. */
+TEST(avro_container_faults)
+{
+	static const TestFault faults[] = {TEST_FAULT_ALLOC, TEST_FAULT_READ, TEST_FAULT_CANCEL};
+	static const BfStatus codes[] = {BF_ERR_NOMEM, BF_ERR_IO, BF_ERR_CANCEL};
+	BfArena *keep = test_arena();
+	const char *path = bf_arena_printf(keep, "%s/x.avro", test_dir());
+	BfView file;
+
+	REQUIRE_OK(write_file(keep, BF_CODEC_DEFLATE, 5000, &file));
+	REQUIRE_OK(bf_publish_bytes(keep, path, file.ptr, file.len, &test_err));
+	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+	{
+		bool fired = true;
+
+		for (int64_t k = 1; fired; k = k < 100 ? k + 1 : k + k / 3)
+		{
+			TestHost host;
+			BfArena *a;
+			BfArena *row;
+			BfSource *source;
+			BfAvroReader *r;
+			const BfAvroValue *v = NULL;
+			BfStatus s = BF_ERR_NOMEM;
+			int64_t n = 0;
+
+			test_host_init(&host);
+			test_fault_arm(&host, faults[f], k, false);
+			a = bf_arena_new(&host.host, "faulty", (size_t) 1 << 30);
+			row = bf_arena_new(&host.host, "row", (size_t) 1 << 30);
+			if (a != NULL && row != NULL)
+				s = bf_source_open(a, path, NULL, &source, &test_err);
+			if (s == BF_OK)
+				s = bf_avro_open(a, source, &r, &test_err);
+			while (s == BF_OK)
+			{
+				bf_arena_reset(row);
+				s = bf_avro_next(r, row, &v, &test_err);
+				if (v == NULL || s != BF_OK)
+					break;
+				n++;
+			}
+			bf_arena_free(row);
+			bf_arena_free(a);
+			fired = test_fault_fired(&host);
+			EXPECT_EQ(s, fired ? codes[f] : BF_OK);
+			EXPECT(fired || n == 5000);
+			EXPECT_EQ(host.live_allocs, 0);
+			EXPECT_EQ(host.open_files, 0);
+			REQUIRE(!test_failed());
 		}
 	}
 }
