@@ -9,6 +9,7 @@
 
 #include "io/publish.h"
 #include "io/source.h"
+#include "unit/lib/crash.h"
 #include "unit/lib/host_posix.h"
 
 #define BIG ((size_t) 3 * 1024 * 1024 + 17)
@@ -329,4 +330,87 @@ TEST(io_fault_at_every_call)
 				}
 				REQUIRE(call < 200);
 			}
+}
+
+/* Power fails at every write, with every kind of luck: a published file is whole for ever, one that
+ * was not finished is whole or absent. */
+TEST(io_publish_survives_power_failure)
+{
+	const size_t n = 300000;
+	const char *path = test_path("out/f");
+	uint8_t *bytes = make_file(test_arena(), test_path("from"), n);
+
+	for (int mode = 0; mode < TEST_CRASH_MODES; mode++)
+		for (int64_t call = 1;; call++)
+		{
+			TestHost h;
+			TestCrash c;
+			BfArena *a;
+			BfStatus s;
+			BfView v;
+			bool fired;
+
+			test_host_init(&h);
+			test_crash_init(&c, &h);
+			c.random_state = (uint64_t) call;
+			test_fault_arm(&h, TEST_FAULT_WRITE, call, true);
+			a = bf_arena_new(&h.host, "publish", 1 << 20);
+			s = bf_publish_bytes(a, path, bytes, n, &test_err);
+			bf_arena_free(a);
+			fired = test_fault_fired(&h);
+			EXPECT_EQ(s, fired ? BF_ERR_IO : BF_OK);
+			test_crash(&c, (TestCrashMode) mode);
+			a = bf_arena_new(&h.host, "look", 1 << 20);
+			s = bf_source_read_all(a, path, 1 << 20, NULL, &v, &test_err);
+			EXPECT(s == BF_OK || (fired && s == BF_ERR_NOTFOUND));
+			EXPECT(s != BF_OK || (v.len == n && memcmp(v.ptr, bytes, n) == 0));
+			bf_arena_free(a);
+			test_remove_tree(test_path("out"));
+			if (!fired)
+				break;
+		}
+}
+
+/* The model itself: what is not synced is lost, what is synced stays. */
+TEST(io_crash_model)
+{
+	TestHost h;
+	TestCrash c;
+	BfArena *a = test_arena();
+	const char *old = test_path("old"), *new = test_path("new");
+	BfView v;
+	int file[2];
+
+	make_file(a, old, 10);
+	test_host_init(&h);
+	test_crash_init(&c, &h);
+	REQUIRE_OK(h.host.open(&h.host, old, BF_OPEN_WRITE, &file[0], &test_err));
+	REQUIRE_OK(h.host.open(&h.host, new, BF_OPEN_CREATE_NEW, &file[1], &test_err));
+	REQUIRE_OK(h.host.write_at(&h.host, file[0], 10, "synced", 6, &test_err));
+	REQUIRE_OK(h.host.sync(&h.host, file[0], &test_err));
+	REQUIRE_OK(h.host.write_at(&h.host, file[0], 16, "lost", 4, &test_err));
+	REQUIRE_OK(h.host.write_at(&h.host, file[1], 0, "synced, but without a name", 26, &test_err));
+	REQUIRE_OK(h.host.sync(&h.host, file[1], &test_err));
+	h.host.close(&h.host, file[0]);
+	h.host.close(&h.host, file[1]);
+	test_crash(&c, TEST_CRASH_LOSE);
+	REQUIRE_OK(bf_source_read_all(a, old, 100, NULL, &v, &test_err));
+	EXPECT(v.len == 16 && memcmp(v.ptr + 10, "synced", 6) == 0);
+	EXPECT_FAIL(bf_source_read_all(a, new, 100, NULL, &v, &test_err), BF_ERR_NOTFOUND, -1);
+
+	test_crash_init(&c, &h);
+	REQUIRE_OK(h.host.rename(&h.host, old, new, &test_err));
+	test_crash(&c, TEST_CRASH_LOSE);
+	REQUIRE_OK(bf_source_read_all(a, old, 100, NULL, &v, &test_err));
+	test_crash_init(&c, &h);
+	REQUIRE_OK(h.host.rename(&h.host, old, new, &test_err));
+	REQUIRE_OK(h.host.sync_dir(&h.host, test_dir(), &test_err));
+	REQUIRE_OK(h.host.unlink(&h.host, new, &test_err));
+	test_crash(&c, TEST_CRASH_LOSE);
+	REQUIRE_OK(bf_source_read_all(a, new, 100, NULL, &v, &test_err));
+	EXPECT_FAIL(bf_source_read_all(a, old, 100, NULL, &v, &test_err), BF_ERR_NOTFOUND, -1);
+	test_crash_init(&c, &h);
+	REQUIRE_OK(h.host.unlink(&h.host, new, &test_err));
+	test_crash(&c, TEST_CRASH_KEEP);
+	EXPECT_FAIL(bf_source_read_all(a, new, 100, NULL, &v, &test_err), BF_ERR_NOTFOUND, -1);
 }
