@@ -66,7 +66,8 @@ struct BifangWriter
 
 /* Memory of the list's members hangs on TopTransactionContext. */
 static dlist_head writers = DLIST_STATIC_INIT(writers);
-/* Bytes are durable and the outcome is no longer ours: an abort leaves the files alone. */
+/* The transaction is being prepared: its outcome is no longer ours, so the files stay as they are
+ * even when the backend fails from here on. */
 static bool handed_over = false;
 
 static int ledger_kb_max = 131072;
@@ -410,7 +411,6 @@ sync_writers(void)
 		if (!same_end(w->recorded, w->start))
 			BIFANG_CHECK(bf_ledger_writer_sync(w->log, &err), &err);
 	}
-	handed_over = true;
 }
 
 /* Runs in abort: nothing here may raise. */
@@ -447,10 +447,15 @@ on_xact(XactEvent event, void *arg)
 {
 	switch (event)
 	{
-		case XACT_EVENT_PRE_COMMIT:
-		case XACT_EVENT_PRE_PREPARE: sync_writers(); break;
+		case XACT_EVENT_PRE_COMMIT: sync_writers(); break;
+		case XACT_EVENT_PRE_PREPARE:
+			sync_writers();
+			handed_over = true;
+			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE: forget_all(false); break;
+		/* An error after PRE_COMMIT comes before the commit record (after it the server would
+		 * panic), so what was synced can be cut again. */
 		case XACT_EVENT_ABORT: forget_all(!handed_over); break;
 		default: break;
 	}
