@@ -66,13 +66,13 @@ extern BfStatus bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceMa
 
 /* manifest_value.c */
 
-/* The type of a partition field's values; a failure when no schema has the column any more. */
+/* The type of a partition field's values; a failure, and *out = NULL, when no schema has the column
+ * any more or the transform is unknown. */
 extern BfStatus
 bfi_partition_type(const BfIceMetadata *m, const BfIcePartitionField *f, BfType *out) BF_MUST_CHECK;
-/* v = NULL: the manifest lacks the field. */
-extern BfStatus
-bfi_partition_value(BfArena *keep, const BfAvroValue *v, const BfIceMetadata *m,
-					const BfIcePartitionField *f, BfValue *out, BfError *err) BF_MUST_CHECK;
+/* v = NULL: the manifest lacks the field. Type NULL: the type of the Avro schema. */
+extern BfStatus bfi_partition_value(BfArena *keep, const BfAvroValue *v, BfType type,
+									const char *name, BfValue *out, BfError *err) BF_MUST_CHECK;
 
 /* table.c */
 

@@ -242,6 +242,7 @@ typedef struct ManifestRead
 	const BfIceManifest *manifest;
 	const BfIceMetadata *metadata;
 	const BfIceSpec *spec;
+	BfType *partition_types; /* of the spec's fields; NULL = as in the file */
 	BfIceFileVisit visit;
 	void *arg;
 } ManifestRead;
@@ -273,8 +274,8 @@ read_partition(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 		const BfIcePartitionField *f = &r->spec->fields[i];
 		int32_t at = tuple != NULL ? record_field(tuple->schema, f->field_id, f->name) : -1;
 
-		BF_TRY(bfi_partition_value(r->keep, at >= 0 ? &tuple->u.list.items[at] : NULL, r->metadata,
-								   f, &file->partition[i], err));
+		BF_TRY(bfi_partition_value(r->keep, at >= 0 ? &tuple->u.list.items[at] : NULL,
+								   r->partition_types[i], f->name, &file->partition[i], err));
 	}
 	return BF_OK;
 }
@@ -464,7 +465,7 @@ read_entry(const ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfE
 
 /* The spec of the list, else the manifest's own. */
 static BfStatus
-choose_spec(ManifestRead *r, const BfAvroReader *reader, BfError *err)
+choose_spec(ManifestRead *r, BfArena *own, const BfAvroReader *reader, BfError *err)
 {
 	int32_t id = r->manifest->spec_id;
 	BfView text;
@@ -485,6 +486,10 @@ choose_spec(ManifestRead *r, const BfAvroReader *reader, BfError *err)
 			"the manifest belongs to partition spec %d, which the table "
 			"does not have",
 			id);
+	BF_NEW(own, r->partition_types, r->spec->n_fields, err);
+	for (int32_t i = 0; i < r->spec->n_fields; i++)
+		if (bfi_partition_type(r->metadata, &r->spec->fields[i], &r->partition_types[i]) != BF_OK)
+			r->partition_types[i] = BF_TYPE(NULL);
 	return BF_OK;
 }
 
@@ -498,7 +503,7 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 	BF_TRY(bf_avro_open(own, source, &reader, err));
 	BF_DATA(err, bf_avro_reader_schema(reader)->type == BF_AVRO_RECORD, -1,
 			"a manifest is made of records");
-	BF_TRY(choose_spec(r, reader, err));
+	BF_TRY(choose_spec(r, own, reader, err));
 	for (int64_t n = 1;; n++)
 	{
 		BfIceFile *file;
@@ -520,7 +525,8 @@ bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceManifest *manifest
 				  const BfIceMetadata *metadata, BfIceFileVisit visit, void *arg, BfError *err)
 {
 	const BfHost *host = bf_arena_host(keep);
-	ManifestRead r = {keep, manifest, metadata, NULL, visit, arg};
+	ManifestRead r = {
+		.keep = keep, .manifest = manifest, .metadata = metadata, .visit = visit, .arg = arg};
 	/* Not in `keep`, which visit may reset. */
 	BfArena *own = bf_arena_new(host, "manifest", BF_ICE_READER_BYTES_MAX);
 	BfArena *row = bf_arena_new(host, "manifest record", BF_ICE_RECORD_BYTES_MAX);

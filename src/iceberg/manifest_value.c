@@ -222,24 +222,24 @@ bfi_partition_type(const BfIceMetadata *m, const BfIcePartitionField *f, BfType 
 }
 
 BfStatus
-bfi_partition_value(BfArena *keep, const BfAvroValue *v, const BfIceMetadata *m,
-					const BfIcePartitionField *f, BfValue *out, BfError *err)
+bfi_partition_value(BfArena *keep, const BfAvroValue *v, BfType type, const char *name,
+					BfValue *out, BfError *err)
 {
-	BfType type;
-	bool known = bfi_partition_type(m, f, &type) == BF_OK;
-
 	*out = (BfValue){.is_null = true, .type = type};
 	if (v == NULL)
+	{
+		out->type = BF_TYPE(NULL);
 		return BF_OK;
+	}
 	if (v->schema->type == BF_AVRO_NULL)
 	{
 		/* A NULL of a column that is gone: any type but NULL, which would mean "not there". */
-		if (!known)
+		if (type.kind == BF_KIND_NULL)
 			out->type = BF_TYPE(BINARY);
 		return BF_OK;
 	}
-	if (!known)
+	if (type.kind == BF_KIND_NULL)
 		out->type = avro_type(v->schema);
 	out->is_null = false;
-	return convert(keep, v, f->name, out, err);
+	return convert(keep, v, name, out, err);
 }
