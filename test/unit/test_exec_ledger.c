@@ -247,10 +247,10 @@ TEST(exec_ledger_round_trip)
 		{9000, 10, BF_CODEC_ZSTD, 0, 10},
 		{9000, 300, BF_CODEC_NONE, 0, 10},
 		{20000, 4096, BF_CODEC_ZSTD, 0, 10},
-		{20000, 4096, BF_CODEC_NONE, 0, 3000},	   /* batches too large to hold */
-		{12000, 700, BF_CODEC_ZSTD, 0, 5000},	   /* some are, some aren't */
-		{9000, 50, BF_CODEC_ZSTD, 100000, 1000},   /* many segments */
-		{4000, 200, BF_CODEC_LZ4_FRAME, 0, 20000}, /* the held bytes run full */
+		{20000, 4096, BF_CODEC_NONE, 0, 3000},	  /* batches too large to hold */
+		{12000, 700, BF_CODEC_ZSTD, 0, 5000},	  /* some are, some aren't */
+		{9000, 50, BF_CODEC_ZSTD, 100000, 1000},  /* many segments */
+		{9000, 60, BF_CODEC_LZ4_FRAME, 0, 60000}, /* the held bytes run full */
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -396,6 +396,73 @@ TEST(exec_ledger_holes)
 				test_fail(__FILE__, __LINE__, "%s: %s %s: %s", cases[i].ranges, bf_status_name(s),
 						  test_err.object, test_err.text);
 		}
+}
+
+/* A batch whose header promises entries that its records lack. */
+TEST(exec_ledger_holes_in_batches)
+{
+	static const BfRange batches[] = {{0, 4}, {8, 9}};
+	static const struct
+	{
+		const char *ranges;
+		int64_t missing;
+	} cases[] = {{"0-4", -1}, {"0-5", 5}, {"0-9", 5}, {"7-8", 7}, {"2-3_7-7", 7}, {"8-9", -1}};
+	static const int32_t id[] = {0};
+	BfArena *a = test_arena();
+	const char *dir = ledger_with_entries(a, batches, 2);
+	const char *path = bf_arena_printf(a, "%s/00000000000000000000.log", dir);
+	const BfHost *h = test_host();
+	BfView old;
+	uint8_t *log;
+	size_t batch_bytes;
+	int file;
+
+	REQUIRE_OK(bf_source_read_all(a, path, 1 << 20, NULL, &old, &test_err));
+	log = bf_arena_memdup(a, old.ptr, old.len);
+	batch_bytes = 12 + bf_load32be(log + 8);
+	bf_store32be(log + 23, 7); /* the last offset's delta, was 4 */
+	bf_store32be(log + 17, bf_crc32c(log + 21, batch_bytes - 21));
+	REQUIRE_OK(h->open(h, path, BF_OPEN_WRITE, &file, &test_err));
+	REQUIRE_OK(h->write_at(h, file, 0, log, old.len, &test_err));
+	h->close(h, file);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int columns = 0; columns < 2; columns++)
+		{
+			BfProjection p = {&table, id, columns, false};
+			BfRangeSet ranges = ranges_of(a, cases[i].ranges);
+			char text[40];
+			int64_t n;
+			BfStatus s = drain(a, dir, &ranges, &p, &n);
+
+			snprintf(text, sizeof text, "entry %lld", (long long) cases[i].missing);
+			if (cases[i].missing < 0)
+				EXPECT_EQ(s, BF_OK);
+			else if (s != BF_ERR_CORRUPT || strstr(test_err.text, text) == NULL)
+				test_fail(__FILE__, __LINE__, "%s: %s: %s", cases[i].ranges, bf_status_name(s),
+						  test_err.text);
+		}
+}
+
+/* Small log batches are put together, large ones end a batch. */
+TEST(exec_ledger_batch_sizes)
+{
+	BfArena *a = test_arena();
+	const char *dir = make_ledger(a, 9000, 10, BF_CODEC_ZSTD, 0, 10);
+	BfRangeSet ranges = ranges_of(a, "0-8999");
+	BfProjection p = {&table, all_fields, N_FIELDS, false};
+	BfReader *r;
+	const BfBatch *b;
+	int n = 0;
+
+	REQUIRE_OK(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, &ranges, &p, NULL, &r, &test_err));
+	for (;;)
+	{
+		REQUIRE_OK(r->next(r, &b, &test_err));
+		if (b == NULL)
+			break;
+		n++;
+	}
+	EXPECT_EQ(n, (9000 + BF_BATCH_ROWS - 1) / BF_BATCH_ROWS);
 }
 
 /* The table's columns have moved on since the ledger was written. */
