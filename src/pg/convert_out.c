@@ -882,7 +882,8 @@ integer_digits(BfType t)
 }
 
 BifangOut *
-bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column)
+bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column,
+			   const char *file)
 {
 	BifangOut *o;
 	Choice c;

@@ -37,9 +37,10 @@ typedef struct BifangOut BifangOut;
 /* `typid` is a base type. */
 extern bool bifang_out_possible(BfType from, Oid typid);
 
-/* Raises HV004 naming both types when there is no conversion. Everything lives in cxt. */
-extern BifangOut *
-bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column);
+/* Raises HV004 naming both types (and the file, if given) when there is no conversion. Everything
+ * lives in cxt. */
+extern BifangOut *bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod,
+								 const char *column, const char *file);
 /* NULL is allowed. */
 extern void bifang_out_free(BifangOut *o);
 /* Says what the next vectors come from; dictionaries seen before are forgotten. */

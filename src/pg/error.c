@@ -54,6 +54,8 @@ emit(int elevel, const BfError *err)
 	const char *column = printable(err->column);
 	const char *text = printable(err->text);
 
+	if (strncmp(text, "column \"", 8) == 0) /* says so itself */
+		column = "";
 	ereport(elevel, (errcode(sqlstate_of(err)),
 					 object[0] == '\0' && column[0] == '\0'
 						 ? errmsg("%s", text)

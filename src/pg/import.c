@@ -27,6 +27,7 @@ typedef struct Import
 	List *commands;
 	List *names;	   /* of tables that have a command */
 	List *directories; /* of tables that the catalog has, whatever their namespace */
+	bool found;		   /* the catalog has a table of the namespace */
 } Import;
 
 /* Does LIMIT TO or EXCEPT let the name through? */
@@ -194,7 +195,10 @@ import_row(void *arg, const BifangLakeTable *row)
 
 	im->directories = lappend(im->directories, table_directory(row->metadata_location));
 	if (strcmp(row->catalog, im->options.catalog_name) != 0 ||
-		strcmp(row->ns, im->stmt->remote_schema) != 0 || !wanted(im, row->name))
+		strcmp(row->ns, im->stmt->remote_schema) != 0)
+		return true;
+	im->found = true;
+	if (!wanted(im, row->name))
 		return true;
 	if (!begin_table(im, &s, row->name,
 					 bifang_lake_table(CurrentMemoryContext, row->metadata_location)->schema, NULL))
@@ -256,8 +260,19 @@ import_lake(Import *im)
 	dir = psprintf("%s/%s", im->options.warehouse, im->stmt->remote_schema);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bifang_host()->stat(bifang_host(), dir, &info, &err), &err);
-	if (info.kind != BF_PATH_DIR || !im->options.own_dirs ||
-		strchr(im->stmt->remote_schema, '/') != NULL || im->stmt->remote_schema[0] == '.')
+	if (info.kind != BF_PATH_DIR || strchr(im->stmt->remote_schema, '/') != NULL ||
+		im->stmt->remote_schema[0] == '.')
+	{
+		if (!im->found)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
+				 errmsg("namespace \"%s\" exists neither in catalog \"%s\" nor in warehouse "
+						"\"%s\"",
+						im->stmt->remote_schema, im->options.catalog_name, im->options.warehouse)));
+		return;
+	}
+	if (!im->options.own_dirs) /* the embedded warehouse has nothing that the catalog has not */
 		return;
 	BIFANG_CHECK(bifang_host()->list(bifang_host(), dir, add_directory, &n, &err), &err);
 	foreach (lc, n.names)

@@ -187,7 +187,9 @@ set_conversion(BifangScan *s, BifangColumn *c, BfType type)
 	{
 		bifang_out_free(c->out);
 		c->out = NULL;
-		c->out = bifang_out_new(s->cxt, type, c->typid, c->typmod, c->name);
+		c->out =
+			bifang_out_new(s->cxt, type, c->typid, c->typmod, c->name,
+						   s->options.format == BIFANG_PARQUET ? s->reader->name(s->reader) : NULL);
 		c->out_type = type;
 	}
 	bifang_out_begin(c->out, s->reader->name(s->reader));

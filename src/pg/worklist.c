@@ -495,9 +495,12 @@ add_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
 		u->rows = s.first < 0 ? 0 : s.last - s.first + s.last_bytes / KAFKA_RECORD_BYTES + 1;
 	}
 	if (w->n_units == 0)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
-						errmsg("location \"%s\" names no partition directory", o->location),
-						errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg(o->topic == NULL ? "location \"%s\" names no partition directory"
+										 : "location \"%s\" names no partition of topic \"%s\"",
+						o->location, o->topic),
+				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
 }
 
 BifangWorklist *

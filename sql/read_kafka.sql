@@ -1,0 +1,107 @@
+-- Partition directories of a Kafka broker, and predicates that its indexes answer.
+SET client_min_messages = warning;
+SET TimeZone = 'UTC';
+SET datestyle = 'ISO, YMD';
+SET intervalstyle = 'postgres';
+\getenv data BIFANG_TEST_DATA
+\set dir :data '/kafka/*'
+CREATE SCHEMA rk;
+SET search_path = rk, public;
+CREATE SERVER rk FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'kafka_log');
+CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE query;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN regexp_replace(concat_ws(' ', sqlstate, sqlerrm, 'HINT: ' || nullif(hint, '')),
+		'"/[^"]*/', '"…/', 'g');
+END$$;
+-- What was searched for, and how many batches that took.
+CREATE FUNCTION searched(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) ' || query
+	LOOP
+		CONTINUE WHEN line !~ 'Foreign Scan|Index Search|Log Read|Filter';
+		RETURN NEXT regexp_replace(line, 'index probes.*', 'index probes');
+	END LOOP;
+END$$;
+
+IMPORT FOREIGN SCHEMA x FROM SERVER rk INTO rk OPTIONS (format 'kafka_log', location :'dir');
+SELECT relname FROM pg_class WHERE relnamespace = 'rk'::regnamespace AND relkind = 'f' ORDER BY 1;
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'tiny'::regclass AND attnum > 0;
+SELECT count(*), count(value), min("offset"), max("offset"), sum("offset") FROM tiny;
+SELECT partition, count(*), min("offset"), max("offset"), sum("offset") FROM many GROUP BY 1 ORDER BY 1;
+SELECT partition, "offset", "timestamp", convert_from(key, 'UTF8') AS key, convert_from(value, 'UTF8') AS value,
+	headers FROM many WHERE "offset" = 7 ORDER BY 1;
+
+-- Values as text or JSON, by declaration.
+ALTER FOREIGN TABLE many ALTER COLUMN value TYPE jsonb, ALTER COLUMN key TYPE text;
+SELECT key, value->>'name' AS name FROM many WHERE partition = 0 AND "offset" < 3 ORDER BY "offset";
+
+-- Aborted transactions are not shown unless asked for.
+SELECT count(*), max("offset") FROM txn;
+ALTER FOREIGN TABLE txn OPTIONS (ADD isolation 'read_uncommitted');
+SELECT count(*), max("offset") FROM txn;
+
+-- Constants, expressions, parameters; both ends; nothing at all.
+SELECT searched('SELECT * FROM rk.many WHERE partition = 1 AND "offset" = 700');
+SELECT searched('SELECT * FROM rk.many WHERE partition = 1 AND 700 < "offset" AND "offset" <= 710');
+SELECT searched('SELECT * FROM rk.many WHERE partition IN (0) AND "offset" IN (10, 20)');
+SELECT searched('SELECT * FROM rk.many WHERE partition = 1 AND "offset" >= (SELECT 1400)');
+SELECT searched('SELECT * FROM rk.many WHERE "offset" < 0');
+SELECT searched('SELECT * FROM rk.many WHERE "offset" = NULL::bigint AND random() >= 0');
+SELECT searched('SELECT * FROM rk.many WHERE "offset" % 500 = 0 AND partition = 0');
+SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" >= ''2100-01-01''');
+SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" < now() - interval ''100 years''');
+PREPARE by_offset(bigint) AS SELECT partition, "offset" FROM many WHERE "offset" = $1 ORDER BY 1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_offset(3);
+EXECUTE by_offset(1000);
+EXECUTE by_offset(NULL);
+RESET plan_cache_mode;
+SELECT g, x.* FROM generate_series(0, 1400, 700) g,
+	LATERAL (SELECT partition, "offset" FROM many WHERE "offset" >= g ORDER BY "offset", partition LIMIT 1) x;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT searched('SELECT * FROM generate_series(1, 1401, 700) g LEFT JOIN rk.many m ON m."offset" = g AND m.partition = 1');
+SELECT m."offset" FROM generate_series(1, 2101, 700) g LEFT JOIN many m ON m."offset" = g AND m.partition = 1 ORDER BY 1;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_material;
+
+-- Every search agrees with the plain filter.
+CREATE TABLE plain AS SELECT partition, "offset", "timestamp" FROM many UNION ALL SELECT 100 + partition, "offset", "timestamp" FROM disorder;
+CREATE VIEW both_ways AS SELECT partition, "offset", "timestamp" FROM many UNION ALL SELECT 100 + partition, "offset", "timestamp" FROM disorder;
+SELECT o.op, count(*) FILTER (WHERE a.n <> b.n) AS wrong FROM unnest('{<,<=,=,>=,>}'::text[]) o(op),
+	generate_series(0, 20) i,
+	LATERAL (SELECT min("timestamp") + (max("timestamp") - min("timestamp")) * (i / 20.0) + (i % 3) * interval '1 us' AS t FROM plain) m,
+	LATERAL (SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM rk.plain WHERE "timestamp" %s %L', o.op, m.t), false, true, '')))[1]::text AS n) a,
+	LATERAL (SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM rk.both_ways WHERE "timestamp" %s %L', o.op, m.t), false, true, '')))[1]::text AS n) b
+GROUP BY 1 ORDER BY 1;
+
+-- Refusals.
+CREATE FOREIGN TABLE mixed ("offset" bigint) SERVER rk OPTIONS (location :'dir');
+SELECT failure('SELECT * FROM rk.mixed');
+ALTER FOREIGN TABLE mixed OPTIONS (ADD topic 'none');
+SELECT failure('SELECT * FROM rk.mixed');
+ALTER FOREIGN TABLE mixed OPTIONS (SET topic 'tiny');
+SELECT count(*) FROM mixed;
+ALTER FOREIGN TABLE mixed ADD COLUMN payload text;
+SELECT failure('SELECT payload FROM rk.mixed');
+SELECT failure('INSERT INTO rk.mixed VALUES (1)');
+ALTER FOREIGN TABLE mixed OPTIONS (DROP topic, SET location '/etc');
+SELECT failure('SELECT * FROM rk.mixed');
+
+-- The segment's batches.
+\set seg :data '/kafka/txn-0'
+SELECT count(*), sum(records), count(*) FILTER (WHERE control) AS control, bool_and(transactional) AS all_txn,
+	string_agg(DISTINCT codec, ',' ORDER BY codec) AS codecs FROM bifang.log_segment(:'seg');
+
+DROP SCHEMA rk CASCADE;
+DROP SERVER rk CASCADE;

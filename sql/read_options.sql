@@ -1,0 +1,69 @@
+-- Options: the table of them, what the validator says, roles.
+SET client_min_messages = warning;
+\getenv data BIFANG_TEST_DATA
+\set orders :data '/shop/orders'
+CREATE SCHEMA ro;
+SET search_path = ro, public;
+
+SELECT name, applies_to, kind, role FROM bifang.options() ORDER BY name;
+
+-- Misspelt, in the wrong place, of the wrong kind.
+\set ON_ERROR_STOP 0
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehose '/x');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (location '/x');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (zzz '/x');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse 'relative/dir');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse 'file://host/dir');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'orc');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (catalog_name '');
+CREATE SERVER s FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'parquet');
+CREATE USER MAPPING FOR CURRENT_USER SERVER s OPTIONS (password 'x');
+CREATE FOREIGN TABLE t (a int OPTIONS (field_id '0')) SERVER s OPTIONS (location '/x');
+CREATE FOREIGN TABLE t (a int OPTIONS (meta 'tear')) SERVER s OPTIONS (location '/x');
+CREATE FOREIGN TABLE t (a int OPTIONS (fieldid '1')) SERVER s OPTIONS (location '/x');
+CREATE FOREIGN TABLE t (a int) SERVER s OPTIONS (locaton '/x');
+ALTER FOREIGN DATA WRAPPER bifang_fdw OPTIONS (ADD debug '1');
+
+-- Options that contradict each other are found when the table is used.
+CREATE FOREIGN TABLE nowhere (a int) SERVER s;
+SELECT * FROM nowhere;
+CREATE FOREIGN TABLE contradiction (a int) SERVER s
+	OPTIONS (format 'iceberg', location '/x', namespace 'a', "table" 'b');
+SELECT * FROM contradiction;
+
+-- All spellings of a local path.
+\set p1 'file://' :orders '/'
+\set p2 'file:' :orders
+\set p3 :data '//shop///orders//'
+CREATE FOREIGN TABLE p1 () SERVER s OPTIONS (format 'iceberg', location :'p1');
+CREATE FOREIGN TABLE p2 () SERVER s OPTIONS (format 'iceberg', location :'p2');
+CREATE FOREIGN TABLE p3 () SERVER s OPTIONS (format 'iceberg', location :'p3');
+SELECT (SELECT count(*) FROM p1), (SELECT count(*) FROM p2), (SELECT count(*) FROM p3);
+
+-- A role that may use the server may not read files of its choice, neither by an option nor by a
+-- function, nor through a table that it was given.
+CREATE ROLE ro_user;
+GRANT USAGE ON FOREIGN SERVER s TO ro_user;
+GRANT ALL ON SCHEMA ro TO ro_user;
+GRANT SELECT ON p1, p2 TO ro_user;
+SET ROLE ro_user;
+SELECT count(*) FROM p1;
+CREATE FOREIGN TABLE secret (a text) SERVER s OPTIONS (location '/etc/passwd');
+IMPORT FOREIGN SCHEMA x FROM SERVER s INTO ro OPTIONS (format 'parquet', location '/etc/*');
+SELECT * FROM bifang.parquet_metadata('/etc/passwd');
+SELECT * FROM bifang.log_segment('/etc');
+SELECT * FROM bifang.offload_file('/etc/passwd');
+SELECT count(*) FROM bifang.snapshots('ro.p1');
+SELECT count(*) FROM bifang.snapshots('ro.p3');
+RESET ROLE;
+ALTER FOREIGN TABLE p1 OWNER TO ro_user;
+SELECT count(*) FROM p1;
+SELECT count(*) FROM p2;
+GRANT pg_read_server_files TO ro_user;
+SELECT count(*) FROM p1;
+REVOKE pg_read_server_files FROM ro_user;
+\set ON_ERROR_STOP 1
+
+DROP SERVER s CASCADE;
+DROP SCHEMA ro CASCADE;
+DROP ROLE ro_user;
