@@ -32,12 +32,18 @@
 	X(avro_container)        \
 	X(avro_rows)             \
 	X(avro_schema)           \
+	X(batch)                 \
 	X(codec)                 \
 	X(iceberg_manifest)      \
 	X(iceberg_manifest_list) \
 	X(iceberg_metadata)      \
+	X(index)                 \
+	X(logical)               \
+	X(offload)               \
 	X(parquet)               \
 	X(parquet_decode)        \
+	X(rangeset)              \
+	X(segment)               \
 	X(source)
 
 /* Weak, so that a program can be linked with some of them only (`make fuzz-replay TARGET=<name>`).
