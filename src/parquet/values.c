@@ -395,8 +395,6 @@ gather(BfiColumn *c, int32_t n, void *out, BfError *err)
 	uint32_t *codes = c->codes;
 
 	BF_TRY(bfi_values_codes(c, n, codes, err));
-	if (n == 0)
-		return BF_OK;
 	switch (bf_storage_size(c->leaf->storage))
 	{
 		case 1: GATHER(uint8_t); break;
@@ -411,6 +409,8 @@ BfStatus
 bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 {
 	BF_ASSERT(n >= 0 && n <= BF_BATCH_ROWS && n <= c->values.left);
+	if (n == 0)
+		return BF_OK; /* the page may have no section to decode from */
 	if (bfi_values_are_codes(c))
 		return gather(c, n, out, err);
 	if (c->leaf->convert == BFI_CONVERT_NONE)
