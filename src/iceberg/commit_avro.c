@@ -169,7 +169,7 @@ partition_fields_json(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
 	{
 		const BfIcePartitionField *f = &spec->fields[i];
 		json_t *type = NULL, *item;
-		const char *name;
+		const char *name = NULL;
 		BfType result;
 
 		if (bfi_partition_type(m, f, &result) == BF_OK)

@@ -3,7 +3,8 @@
  *
  * JSON access: `where` is the path of the object for messages ("snapshots[3]", "" at the top). A
  * missing key and null are the same. Texts are borrowed from the JSON tree, which lives as long as
- * the arena it was loaded into.
+ * the arena it was loaded into. A new object is json_pack("{}"): the server has a symbol
+ * json_object of its own, which would be called instead of the library's.
  */
 #ifndef BF_ICEBERG_INTERNAL_H
 #define BF_ICEBERG_INTERNAL_H

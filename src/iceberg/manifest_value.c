@@ -93,7 +93,7 @@ time_value(const BfAvroValue *v, BfType want, const char *name, int64_t *out, Bf
 {
 	const BfAvroSchema *s = v->schema;
 	bool nanos = want.kind == BF_KIND_TIMESTAMP_NS || want.kind == BF_KIND_TIMESTAMPTZ_NS;
-	int64_t x, factor = 1;
+	int64_t x = 0, factor = 1;
 
 	BF_TRY(integer_value(v, want, name, &x, err));
 	if (s->type == BF_AVRO_INT && want.kind != BF_KIND_TIME)
