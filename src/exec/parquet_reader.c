@@ -1,5 +1,7 @@
 #include "exec/parquet_reader.h"
 
+#define NANOS_PER_DAY INT64_C(86400000000000)
+
 typedef enum SourceKind
 {
 	FROM_FILE,	   /* as the scan gives it */
@@ -12,7 +14,7 @@ typedef struct Output
 {
 	SourceKind kind;
 	int32_t column; /* of the scan */
-	const BfValue *value;
+	BfValue value;
 } Output;
 
 typedef struct ParquetReader
@@ -73,12 +75,13 @@ find_by_name(const BfSchema *file, const char *name, int32_t *out, BfError *err)
 	return BF_OK;
 }
 
+/* A value of kind NULL says that there is none. */
 static const BfValue *
 find_constant(const BfConstants *constants, int32_t id)
 {
 	if (constants != NULL && id != 0)
 		for (int32_t i = 0; i < constants->n; i++)
-			if (constants->ids[i] == id)
+			if (constants->ids[i] == id && constants->values[i].type.kind != BF_KIND_NULL)
 				return &constants->values[i];
 	return NULL;
 }
@@ -105,7 +108,8 @@ find_column(const BfParquetFile *f, const BfField *want, int32_t *out, BfError *
 static bool
 is_timestamp(BfKind k)
 {
-	return k == BF_KIND_TIMESTAMP || k == BF_KIND_TIMESTAMPTZ;
+	return k == BF_KIND_TIMESTAMP || k == BF_KIND_TIMESTAMPTZ || k == BF_KIND_TIMESTAMP_NS ||
+		   k == BF_KIND_TIMESTAMPTZ_NS;
 }
 
 static BfStatus
@@ -115,17 +119,51 @@ bad_column(ParquetReader *r, const BfField *want, BfError *err)
 	return bf_error_object(err, r->name);
 }
 
+static BfStatus
+bad_type(ParquetReader *r, const BfField *want, BfType from, BfError *err)
+{
+	char from_name[64];
+	char to_name[64];
+
+	bf_type_name(from, from_name, sizeof from_name);
+	bf_type_name(want->type, to_name, sizeof to_name);
+	bf_error(err, BF_ERR_UNSUPPORTED,
+			 "column \"%.100s\" is of type %s in the file, which can't be read as %s", want->name,
+			 from_name, to_name);
+	return bad_column(r, want, err);
+}
+
+/* A constant may be of the type that the column had when its file was written. */
+static BfStatus
+promote_constant(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *from,
+				 BfValue *out, BfError *err)
+{
+	BfVector v;
+	BfVector promoted;
+
+	*out = *from;
+	if (from->is_null || bf_type_equal(from->type, want->type))
+		return BF_OK;
+	if (!bf_type_promotable(from->type, want->type))
+		return bad_type(r, want, from->type, err);
+	BF_TRY(bf_vector_init(a, &v, from->type, err));
+	BF_TRY(bf_vector_init(a, &promoted, want->type, err));
+	bf_vector_set_const(&v, from, 1);
+	if (bf_vector_promote(&v, &promoted, err) != BF_OK)
+		return bad_column(r, want, err);
+	bf_vector_get(&promoted, 0, out);
+	return BF_OK;
+}
+
 /* A column that the file does not have. */
 static BfStatus
-resolve_missing(ParquetReader *r, const BfField *want, const BfValue *constant, Output *o,
-				BfError *err)
+resolve_missing(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *constant,
+				Output *o, BfError *err)
 {
-	static const BfValue null_value = {.is_null = true};
-
 	o->kind = FROM_CONSTANT;
-	o->value = constant != NULL ? constant : &null_value;
+	o->value = (BfValue){.is_null = true, .type = want->type};
 	if (constant != NULL)
-		return BF_OK;
+		return promote_constant(a, r, want, constant, &o->value, err);
 	if (want->id != 0 && !bf_parquet_has_field_ids(r->file) && !want->mapped)
 	{
 		bf_error(err, BF_ERR_UNSUPPORTED,
@@ -143,9 +181,6 @@ resolve_missing(ParquetReader *r, const BfField *want, const BfValue *constant, 
 static BfStatus
 resolve_present(ParquetReader *r, const BfField *want, BfType from, Output *o, BfError *err)
 {
-	char from_name[64];
-	char to_name[64];
-
 	if (bf_type_equal(from, want->type))
 		o->kind = FROM_FILE;
 	else if (from.kind == BF_KIND_INT96 && is_timestamp(want->type.kind))
@@ -153,14 +188,7 @@ resolve_present(ParquetReader *r, const BfField *want, BfType from, Output *o, B
 	else if (bf_type_promotable(from, want->type))
 		o->kind = FROM_PROMOTED;
 	else
-	{
-		bf_type_name(from, from_name, sizeof from_name);
-		bf_type_name(want->type, to_name, sizeof to_name);
-		bf_error(err, BF_ERR_UNSUPPORTED,
-				 "column \"%.100s\" is of type %s in the file, which can't be read as %s",
-				 want->name, from_name, to_name);
-		return bad_column(r, want, err);
-	}
+		return bad_type(r, want, from, err);
 	return BF_OK;
 }
 
@@ -185,7 +213,7 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 		if (find_column(r->file, want, &column, err) != BF_OK)
 			return bf_error_object(err, r->name);
 		if (column < 0)
-			BF_TRY(resolve_missing(r, want, find_constant(constants, want->id), o, err));
+			BF_TRY(resolve_missing(a, r, want, find_constant(constants, want->id), o, err));
 		else
 		{
 			BF_TRY(resolve_present(r, want, file->fields[column].type, o, err));
@@ -200,25 +228,26 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 
 /* 12 bytes: nanoseconds of the day, Julian day; both signed, since writers exist that go astray. */
 static BfStatus
-int96_to_micros(const uint8_t *p, int64_t *out, BfError *err)
+int96_to_timestamp(const uint8_t *p, bool in_nanos, int64_t *out, BfError *err)
 {
-	int64_t nanos = (int64_t) bf_load64le(p);
+	int64_t part = (int64_t) bf_load64le(p);
 	int64_t days = (int64_t) (int32_t) bf_load32le(p + 8) - 2440588;
-	int64_t micros = nanos / 1000 - (nanos % 1000 < 0);
+	int64_t sum;
 
-	/* |days| < 2^33 and |micros| < 2^54: the product below stays in 128 bits, the sum may not
-	 * in 64. */
-	bf_i128 sum = (bf_i128) days * INT64_C(86400000000) + micros;
-
-	if (sum < INT64_MIN || sum > INT64_MAX)
+	if (!in_nanos)
+		part = part / 1000 - (part % 1000 < 0);
+	if (__builtin_mul_overflow(days, in_nanos ? NANOS_PER_DAY : NANOS_PER_DAY / 1000, &sum) ||
+		__builtin_add_overflow(sum, part, &sum))
 		BF_FAIL(err, BF_ERR_VALUE, "an INT96 timestamp is out of range");
-	*out = (int64_t) sum;
+	*out = sum;
 	return BF_OK;
 }
 
 static BfStatus
 int96_column(const BfVector *in, BfVector *out, BfError *err)
 {
+	bool in_nanos =
+		out->type.kind == BF_KIND_TIMESTAMP_NS || out->type.kind == BF_KIND_TIMESTAMPTZ_NS;
 	int64_t *to;
 
 	bf_vector_restore(out);
@@ -232,7 +261,7 @@ int96_column(const BfVector *in, BfVector *out, BfError *err)
 				in->form == BF_VEC_DICT ? &in->dict->data.view[in->codes[i]] : &in->data.view[i];
 
 			BF_NEVER(err, v->len != 12);
-			BF_TRY(int96_to_micros(v->ptr, &to[i], err));
+			BF_TRY(int96_to_timestamp(v->ptr, in_nanos, &to[i], err));
 		}
 	}
 	out->validity = in->validity;
@@ -253,7 +282,7 @@ fill(ParquetReader *r, const BfBatch *in, BfError *err)
 			case FROM_FILE: *out = in->cols[o->column]; break;
 			case FROM_PROMOTED: BF_TRY(bf_vector_promote(&in->cols[o->column], out, err)); break;
 			case FROM_INT96: BF_TRY(int96_column(&in->cols[o->column], out, err)); break;
-			case FROM_CONSTANT: bf_vector_set_const(out, o->value, in->n_rows); break;
+			case FROM_CONSTANT: bf_vector_set_const(out, &o->value, in->n_rows); break;
 		}
 	}
 	r->batch.n_rows = in->n_rows;

@@ -151,3 +151,215 @@ TEST(exec_parquet_count)
 	REQUIRE_OK(t.status);
 	EXPECT_EQ(t.rows, 120000);
 }
+
+/* ---- resolution, on a small file with field ids and one without ---- */
+
+#define WITH_IDS "test/data/parquet_encodings/field_ids.parquet"
+#define WITHOUT_IDS "test/data/parquet_encodings/required_v2_snappy.parquet"
+
+/* Reads `n` fields of which all are projected, into `first` the values of the first row. */
+static BfStatus
+first_row(const char *path, const BfField *fields, int32_t n, const BfConstants *constants,
+		  BfValue *first, int64_t *rows)
+{
+	BfField copy[8];
+	BfSchema schema = {.n_fields = n, .fields = copy};
+	static const int32_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+	BfProjection p = {.schema = &schema, .fields = all, .n_fields = n};
+	BfReader *r;
+	const BfBatch *b;
+
+	memcpy(copy, fields, (size_t) n * sizeof *fields);
+	*rows = 0;
+	BF_TRY(bf_exec_parquet_reader(test_arena(), path, &p, constants, 0, -1, NULL, NULL, &r,
+								  &test_err));
+	EXPECT_STR(r->name(r), path);
+	for (;;)
+	{
+		BF_TRY(r->next(r, &b, &test_err));
+		if (b == NULL)
+			return BF_OK;
+		EXPECT_EQ(b->n_cols, n);
+		EXPECT_EQ(b->first_row, *rows);
+		for (int32_t c = 0; c < n; c++)
+		{
+			EXPECT_EQ(b->cols[c].n, b->n_rows);
+			EXPECT(bf_type_equal(b->cols[c].type, fields[c].type));
+			if (*rows == 0)
+				bf_vector_get(&b->cols[c], 0, &first[c]);
+		}
+		*rows += b->n_rows;
+	}
+}
+
+TEST(exec_parquet_by_id)
+{
+	/* Other names than in the file; promoted types; a column that the file lacks. */
+	static const BfField fields[] = {
+		{.id = 3, .name = "x", .type = {.kind = BF_KIND_DECIMAL, .precision = 30, .scale = 2}},
+		{.id = 1, .name = "y", .type = {.kind = BF_KIND_INT64}, .required = true},
+		{.id = 4, .name = "z", .type = {.kind = BF_KIND_TIMESTAMPTZ}},
+		{.id = 5, .name = "a", .type = {.kind = BF_KIND_TIMESTAMP}},
+		{.id = 6, .name = "b", .type = {.kind = BF_KIND_FLOAT64}},
+		{.id = 9, .name = "c", .type = {.kind = BF_KIND_STRING}},
+		{.id = 4, .name = "n", .type = {.kind = BF_KIND_TIMESTAMPTZ_NS}},
+		{.id = 2, .name = "s", .type = {.kind = BF_KIND_STRING}},
+	};
+	BfValue v[8];
+	int64_t rows;
+
+	REQUIRE_OK(first_row(WITH_IDS, fields, 8, NULL, v, &rows));
+	EXPECT_EQ(rows, 30);
+	EXPECT(!v[0].is_null && v[0].v.i128 == 0);
+	EXPECT(!v[1].is_null && v[1].v.i64 == 0);
+	EXPECT_EQ(v[2].v.i64, INT64_C(-864000000000000));
+	EXPECT_EQ(v[3].v.i64, INT64_C(-86400000000000));
+	EXPECT(!v[4].is_null && v[4].v.f64 == 0);
+	EXPECT(v[5].is_null);
+	EXPECT_EQ(v[6].v.i64, INT64_C(-864000000000000000));
+	EXPECT(v[7].is_null);
+}
+
+TEST(exec_parquet_by_name)
+{
+	static const BfField fields[] = {
+		{.name = "i32_plain", .type = {.kind = BF_KIND_INT32}},
+		{.name = "I64_Delta_Binary_PACKED", .type = {.kind = BF_KIND_INT64}},
+		{.name = "not there", .type = {.kind = BF_KIND_INT64}},
+	};
+	static const BfField odd_case = {.name = "c", .type = {.kind = BF_KIND_INT64}};
+	static const BfField required = {
+		.name = "nope", .type = {.kind = BF_KIND_INT64}, .required = true};
+	BfValue v[3];
+	int64_t rows;
+
+	REQUIRE_OK(first_row(WITHOUT_IDS, fields, 3, NULL, v, &rows));
+	EXPECT_EQ(rows, 700);
+	EXPECT_EQ(v[0].v.i32, -50000);
+	EXPECT_EQ(v[1].v.i64, -(INT64_C(1) << 40));
+	EXPECT(v[2].is_null);
+	EXPECT_FAIL(first_row(WITHOUT_IDS, &required, 1, NULL, v, &rows), BF_ERR_CORRUPT, -1);
+	EXPECT_STR(test_err.column, "nope");
+	EXPECT_STR(test_err.object, WITHOUT_IDS);
+	/* decimal(9,2) is not a bigint. */
+	EXPECT_FAIL(first_row(WITH_IDS, &odd_case, 1, NULL, v, &rows), BF_ERR_UNSUPPORTED, -1);
+	EXPECT_STR(test_err.column, "c");
+}
+
+TEST(exec_parquet_mapping)
+{
+	static const char *const aliases[] = {"first", "i32_plain"};
+	BfField field = {.id = 4, .name = "q", .type = {.kind = BF_KIND_INT32}};
+	BfValue v;
+	int64_t rows;
+
+	EXPECT_FAIL(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows), BF_ERR_UNSUPPORTED, -1);
+	field.mapped = true;
+	REQUIRE_OK(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows));
+	EXPECT(v.is_null);
+	field.aliases = aliases;
+	field.n_aliases = 2;
+	REQUIRE_OK(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows));
+	EXPECT(!v.is_null && v.v.i32 == -50000);
+	/* In a file with ids, ids decide. */
+	REQUIRE_OK(first_row(WITH_IDS,
+						 &(BfField){.id = 99,
+									.name = "a",
+									.type = {.kind = BF_KIND_INT32},
+									.aliases = aliases,
+									.n_aliases = 2,
+									.mapped = true},
+						 1, NULL, &v, &rows));
+	EXPECT(v.is_null);
+}
+
+TEST(exec_parquet_constants)
+{
+	static const BfField fields[] = {
+		{.id = 9, .name = "p", .type = {.kind = BF_KIND_INT64}, .required = true},
+		{.id = 1, .name = "a", .type = {.kind = BF_KIND_INT32}},
+		{.id = 10, .name = "none", .type = {.kind = BF_KIND_STRING}},
+	};
+	static const int32_t ids[] = {1, 9, 10};
+	/* The partition value is an int: it was written before the column became a long. */
+	const BfValue values[] = {
+		{.type = BF_TYPE(INT32), .v.i32 = 77},
+		{.type = BF_TYPE(INT32), .v.i32 = -5},
+		{.type = BF_TYPE(NULL), .is_null = true},
+	};
+	BfConstants constants = {.n = 3, .ids = ids, .values = values};
+	BfValue v[3];
+	int64_t rows;
+
+	REQUIRE_OK(first_row(WITH_IDS, fields, 3, &constants, v, &rows));
+	EXPECT_EQ(rows, 30);
+	EXPECT(!v[0].is_null && v[0].v.i64 == -5);
+	EXPECT(!v[1].is_null && v[1].v.i32 == 0); /* the file has it */
+	EXPECT(v[2].is_null);
+}
+
+TEST(exec_parquet_nested)
+{
+	static const BfField list = {.id = 7, .name = "l", .type = {.kind = BF_KIND_LIST}};
+	BfValue v;
+	int64_t rows;
+
+	EXPECT_FAIL(first_row(WITH_IDS, &list, 1, NULL, &v, &rows), BF_ERR_UNSUPPORTED, -1);
+	EXPECT_STR(test_err.column, "l");
+}
+
+TEST(exec_parquet_work_units)
+{
+	BfField field = {.id = 1, .name = "a", .type = {.kind = BF_KIND_INT32}};
+	BfSchema schema = {.n_fields = 1, .fields = &field};
+	static const int32_t zero = 0;
+	BfProjection p = {.schema = &schema, .fields = &zero, .n_fields = 1};
+	BfParquetFile *f;
+	BfReader *r;
+	BfParquetCounters counters = {0};
+	BfIoCounters io = {0};
+	int64_t sum = 0;
+	int64_t rows = 0;
+
+	REQUIRE_OK(bf_exec_parquet_open(test_arena(), WITH_IDS, &io, &f, &test_err));
+	REQUIRE_OK(
+		bf_exec_parquet_reader_over(test_arena(), f, &p, NULL, 0, 0, &counters, &r, &test_err));
+	/* Any order, one at a time. */
+	for (int32_t unit = 2; unit >= 0; unit--)
+	{
+		const BfBatch *b;
+
+		bf_exec_parquet_reader_reset(r, unit, unit + 1);
+		for (;;)
+		{
+			REQUIRE_OK(r->next(r, &b, &test_err));
+			if (b == NULL)
+				break;
+			EXPECT_EQ(b->first_row, unit * 10);
+			for (int32_t i = 0; i < b->n_rows; i++)
+				sum += b->cols[0].data.i32[i];
+			rows += b->n_rows;
+		}
+	}
+	EXPECT_EQ(rows, 30);
+	EXPECT_EQ(sum, 435);
+	EXPECT_EQ(counters.row_groups_read, 3);
+	EXPECT_EQ(counters.rows_decoded, 30);
+	EXPECT_EQ(io.files_opened, 1);
+	/* Without columns no page is read. */
+	p.n_fields = 0;
+	memset(&counters, 0, sizeof counters);
+	REQUIRE_OK(
+		bf_exec_parquet_reader_over(test_arena(), f, &p, NULL, 0, -1, &counters, &r, &test_err));
+	for (rows = 0;;)
+	{
+		const BfBatch *b;
+
+		REQUIRE_OK(r->next(r, &b, &test_err));
+		if (b == NULL)
+			break;
+		rows += b->n_rows;
+	}
+	EXPECT_EQ(rows, 30);
+	EXPECT_EQ(counters.pages_read, 0);
+}
