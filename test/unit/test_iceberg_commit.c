@@ -5,7 +5,7 @@
 #include "iceberg/commit.h"
 
 #include "iceberg/internal.h"
-#include "unit/lib/host_posix.h"
+#include "unit/lib/crash.h"
 #include "unit/lib/runner.h"
 
 /* (id bigint required, day date, note string, amount decimal(12,2)), partitioned by day and
@@ -358,6 +358,46 @@ TEST(iceberg_commit_fault_at_every_call)
 			REQUIRE(call < 20000);
 		}
 	EXPECT_EQ(plan(a, load(a, base))->total_rows, 10);
+}
+
+/* A power failure after write 1, 2, 3 ...: what a finished commit named is all there, an unfinished
+ * one left the table as it was; a metadata file that is found is whole. */
+TEST(iceberg_commit_power_failure)
+{
+	BfArena *a = test_arena();
+	BfIceTable *t = create(a, test_dir(), NULL);
+	BfIceNewFile first = logical("bifang://db/t/7_0-9.log", 10);
+	const char *base, *path, *newest;
+	int64_t id;
+
+	REQUIRE(t != NULL);
+	REQUIRE_OK(bf_ice_commit_logical(a, t, &first, 1, NULL, &base, &id, &test_err));
+	for (int mode = 0; mode < TEST_CRASH_MODES; mode++)
+		for (int64_t call = 1;; call++)
+		{
+			TestCrash crash;
+			TestHost h;
+			BfStatus status;
+			bool fired;
+
+			test_host_init(&h);
+			h.random_state = (uint64_t) (mode * 1000000 + call);
+			test_crash_init(&crash, &h);
+			test_fault_arm(&h, TEST_FAULT_WRITE, call, true);
+			status = commit_once(&h.host, base, &path);
+			fired = test_fault_fired(&h);
+			test_crash(&crash, (TestCrashMode) mode);
+			REQUIRE_OK(bf_ice_find_metadata(a, test_dir(), &newest, &test_err));
+			if (status == BF_OK)
+				EXPECT_STR(newest, path);
+			EXPECT_EQ(plan(a, load(a, newest))->total_rows, strcmp(newest, base) == 0 ? 10 : 20);
+			EXPECT_EQ(plan(a, load(a, base))->total_rows, 10);
+			if (strcmp(newest, base) != 0)
+				REQUIRE_OK(test_host()->unlink(test_host(), newest, &test_err));
+			if (!fired || test_failed())
+				break;
+			REQUIRE(call < 1000);
+		}
 }
 
 /* A value of the type, of any size that it may have. */
