@@ -64,6 +64,7 @@ typedef struct FileResult
 	Outcome outcome;
 	int32_t n_flat;
 	int32_t n_nested;
+	int32_t n_bounds; /* chunks with a trusted minimum */
 	int32_t wrong;
 } FileResult;
 
@@ -138,6 +139,14 @@ compare(const BfValue *a, const BfValue *b)
 	return bf_value_compare(a, b);
 }
 
+static bool
+has_nan(const BfValue *v)
+{
+	return (v->type.kind == BF_KIND_FLOAT64 && v->v.f64 != v->v.f64) ||
+		   ((v->type.kind == BF_KIND_FLOAT32 || v->type.kind == BF_KIND_FLOAT16) &&
+			v->v.f32 != v->v.f32);
+}
+
 static void
 aggregate(Aggregate *a, const BfVector *v)
 {
@@ -161,16 +170,59 @@ aggregate(Aggregate *a, const BfVector *v)
 	}
 }
 
+static int32_t
+count_leaves(const BfField *field)
+{
+	int32_t n = 0;
+
+	if (bf_type_storage(field->type) != BF_STORE_NESTED)
+		return 1;
+	for (int32_t i = 0; i < field->n_children; i++)
+		n += count_leaves(&field->children[i]);
+	return n;
+}
+
+/* The recorded bounds and NULL count of a chunk, against its values. */
+static void
+check_bounds(const char *file, const char *column, const BfParquetChunkInfo *info,
+			 const Aggregate *a, FileResult *r)
+{
+	if (strcmp(info->path, column) != 0)
+		complain(r, file, "leaf %s where %s is expected", info->path, column);
+	r->n_bounds += info->has_min;
+	if (info->null_count >= 0 && info->null_count != a->rows - a->non_null)
+		complain(r, file, "column %s: %lld NULLs recorded, %lld found", info->path,
+				 (long long) info->null_count, (long long) (a->rows - a->non_null));
+	if (!a->has_value)
+		return;
+	/* NaN is above all, and never a bound. */
+	if (info->has_min && compare(&info->min, &a->min) > 0)
+		complain(r, file, "column %s has a value below its minimum", info->path);
+	if (info->has_max && compare(&info->max, &a->max) < 0 && !has_nan(&a->max))
+		complain(r, file, "column %s has a value above its maximum", info->path);
+	if (info->min_exact && compare(&info->min, &a->min) != 0 && !has_nan(&a->max))
+		complain(r, file, "column %s: an exact minimum that no value has", info->path);
+	if (info->max_exact && compare(&info->max, &a->max) != 0 && !has_nan(&a->max))
+		complain(r, file, "column %s: an exact maximum that no value has", info->path);
+}
+
 /* All row groups of one column. */
 static BfStatus
-scan_column(BfArena *a, BfParquetFile *f, int32_t column, Aggregate *out)
+scan_column(BfArena *a, BfParquetFile *f, int32_t column, const char *file, FileResult *r,
+			Aggregate *out)
 {
+	const BfSchema *schema = bf_parquet_schema(f);
+	int32_t leaf = 0;
 	BfParquetScan *s;
 
+	for (int32_t i = 0; i < column; i++)
+		leaf += count_leaves(&schema->fields[i]);
 	BF_TRY(bf_parquet_scan_new(a, f, &column, 1, NULL, &s, &test_err));
 	for (int32_t rg = 0; rg < bf_parquet_n_row_groups(f); rg++)
 	{
 		const BfBatch *b;
+		Aggregate chunk = {.arena = a};
+		BfParquetChunkInfo info;
 
 		BF_TRY(bf_parquet_scan_row_group(s, rg, &test_err));
 		for (;;)
@@ -179,7 +231,10 @@ scan_column(BfArena *a, BfParquetFile *f, int32_t column, Aggregate *out)
 			if (b == NULL)
 				break;
 			aggregate(out, &b->cols[0]);
+			aggregate(&chunk, &b->cols[0]);
 		}
+		if (file != NULL && bf_parquet_chunk_info(f, a, rg, leaf, &info, &test_err) == BF_OK)
+			check_bounds(file, schema->fields[column].name, &info, &chunk, r);
 	}
 	return BF_OK;
 }
@@ -283,7 +338,7 @@ read_file(BfArena *a, const char *path, const json_t *expected, bool comparing, 
 		}
 		r->n_flat++;
 		mark = bf_arena_mark(a);
-		if (scan_column(a, f, i, &agg) != BF_OK)
+		if (scan_column(a, f, i, comparing ? name : NULL, r, &agg) != BF_OK)
 			return;
 		if (comparing && agg.rows != rows)
 		{
@@ -385,6 +440,7 @@ typedef struct SourceCount
 	int passed;
 	int flat;
 	int nested;
+	int bounds;
 } SourceCount;
 
 static SourceCount sources[SOURCES_MAX];
@@ -463,12 +519,14 @@ TEST(parquet_corpus)
 		n_wrong += r.wrong != 0;
 		s->flat += r.n_flat;
 		s->nested += r.n_nested;
+		s->bounds += r.n_bounds;
 		json_decref(e);
 	}
 	fclose(in);
 	EXPECT_EQ(n_wrong, 0);
 	for (int i = 0; i < n_sources; i++)
-		printf("corpus: %-20s %3d of %3d files, %4d flat columns read, %3d nested skipped\n",
+		printf("corpus: %-20s %3d of %3d files, %4d flat columns read, %3d nested skipped, "
+			   "%4d chunks with bounds\n",
 			   sources[i].name, sources[i].passed, sources[i].files, sources[i].flat,
-			   sources[i].nested);
+			   sources[i].nested, sources[i].bounds);
 }
