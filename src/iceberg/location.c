@@ -201,6 +201,33 @@ plain_below(const BfLocation *l, const char *path)
 	return path + n;
 }
 
+/* A relative path counts from a directory that nobody recorded, but it leads through the table's
+ * own: what follows the one component that is called like the directory where the table was found.
+ * NULL when there is no such component or more than one. */
+static const char *
+relative_below(const BfLocation *l, const char *path)
+{
+	const char *base = strrchr(l->found, '/') + 1;
+	const char *below = NULL;
+	size_t n = strlen(base);
+
+	for (const char *p = path; n > 0;)
+	{
+		size_t len = strcspn(p, "/");
+
+		if (p[len] == '\0')
+			break;
+		if (len == n && memcmp(p, base, n) == 0)
+		{
+			if (below != NULL)
+				return NULL;
+			below = p + len;
+		}
+		p += len + 1;
+	}
+	return below;
+}
+
 BfStatus
 bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, const char **out,
 					BfError *err)
@@ -214,6 +241,8 @@ bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, 
 		BF_TRY(split(a, l->recorded, &dir, err));
 		BF_TRY(split(a, recorded_path, &path, err));
 		below = parts_below(&dir, &path);
+		if (below == NULL && path.scheme[0] == '\0' && path.path[0] != '/')
+			below = relative_below(l, path.path);
 	}
 	if (below != NULL)
 	{

@@ -11,12 +11,17 @@
  *   s3a://b/k  s3n://b/k  s3://b/k                           s3://b/k
  *   hdfs://nn:8020//a//b/                                    hdfs://nn:8020/a/b
  *   /a/./b/../c                                              /a/c
- *   a/b  file://a/b                                          a/b, relative: only below the table
+ *   a/b  file://a/b                                          a/b, relative: only in the table
  *   /../x                                                    corrupt: leaves the root
  *
  * Everything else is literal: `%20`, `?` and `#` are part of the name, as in Hadoop's Path. Two
  * paths of which only one has a scheme are compared without scheme and authority, since real tables
  * mix /wh/t and hdfs://nn:8020/wh/t.
+ *
+ * Some writers record relative paths that do not begin with the table's location (BigQuery's
+ * exports: location gs://bucket/name, paths a/b/t/data/x). Such a path is taken apart at the
+ * component that is called like the directory where the table was found: found as /lake/t it is
+ * /lake/t/data/x. Where no component is called so, or more than one, it is refused.
  */
 #ifndef BF_ICEBERG_LOCATION_H
 #define BF_ICEBERG_LOCATION_H

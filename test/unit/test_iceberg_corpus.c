@@ -14,7 +14,6 @@ typedef struct Tally
 	int32_t planned;
 	int32_t empty;
 	int32_t refused;
-	int32_t relative; /* locations without a root */
 	int64_t files;
 	int64_t rows;
 } Tally;
@@ -33,10 +32,9 @@ static void
 print_tallies(const Tally *tallies, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++)
-		printf("  %-16s %2d planned (%lld files, %lld rows), %d empty, %d refused, %d relative\n",
+		printf("  %-16s %2d planned (%lld files, %lld rows), %d empty, %d refused\n",
 			   tallies[i].name, tallies[i].planned, (long long) tallies[i].files,
-			   (long long) tallies[i].rows, tallies[i].empty, tallies[i].refused,
-			   tallies[i].relative);
+			   (long long) tallies[i].rows, tallies[i].empty, tallies[i].refused);
 }
 
 static json_t *
@@ -102,12 +100,6 @@ check_entry(const char *corpus, const json_t *entry, Tally *tally)
 	}
 	if (status == BF_OK)
 		status = bf_ice_plan(a, t, NULL, &plan, &test_err);
-	if (status == BF_ERR_UNSUPPORTED && (strstr(test_err.text, "is relative") != NULL ||
-										 strstr(test_err.text, "another host") != NULL))
-	{
-		tally->relative++;
-		return;
-	}
 	if (json_object_get(entry, "data_files") == NULL)
 	{
 		REQUIRE_OK(status);

@@ -103,6 +103,17 @@ TEST(location_resolve)
 		 BF_OK},
 		{"file://data/wh/t", "/data/t/metadata/v1.metadata.json", "data/wh/t/x", "/data/t/x",
 		 BF_OK},
+		/* Relative to who knows what, but through the table's directory. */
+		{"gs://b/name", "/data/t/metadata/v1.metadata.json", "wh/t/data/x", "/data/t/data/x",
+		 BF_OK},
+		{"/wh/t", "/data/t/metadata/v1.metadata.json", "./a//t/../t/x", "/data/t/x", BF_OK},
+		{"gs://b/name", "/data/t/metadata/v1.metadata.json", "wh/t/data/t/x", NULL,
+		 BF_ERR_UNSUPPORTED},
+		{"gs://b/name", "/data/t/metadata/v1.metadata.json", "wh/data/t", NULL, BF_ERR_UNSUPPORTED},
+		{"gs://b/name", "/data/t/metadata/v1.metadata.json", "wh/tt/x", NULL, BF_ERR_UNSUPPORTED},
+		{"gs://b/name", "/data/t/metadata/v1.metadata.json", "gs://c/t/x", NULL,
+		 BF_ERR_UNSUPPORTED},
+		{"gs://b/name", "/metadata/v1.metadata.json", "wh/x", NULL, BF_ERR_UNSUPPORTED},
 		{"data/wh/t", "/elsewhere/t/v1.metadata.json", "data/wh/t/x", "/elsewhere/x", BF_OK},
 		/* Not in a directory `metadata`. */
 		{"/wh/t", "/elsewhere/v1.metadata.json", "/wh/t/x", "/wh/t/x", BF_OK},
