@@ -234,24 +234,6 @@ bf_avro_metadata(const BfAvroReader *r, const char *key, BfView *out)
 	return false;
 }
 
-/* PyIceberg strips the zlib header from its deflate blocks but leaves three of the four bytes of
- * the checksum behind the stream; others leave all four. */
-static BfStatus
-inflate(BfAvroReader *r, const uint8_t *p, size_t n, BfError *err)
-{
-	BfStatus status = bf_decompress_append(r->ctx, r->codec, p, n, r->plain, err);
-
-	for (size_t trailer = 3; trailer <= 4 && status == BF_ERR_CORRUPT && n > trailer; trailer++)
-	{
-		BfError second;
-
-		r->plain->len = 0;
-		if (bf_decompress_append(r->ctx, r->codec, p, n - trailer, r->plain, &second) == BF_OK)
-			return BF_OK;
-	}
-	return status;
-}
-
 /* The plain bytes of a block whose stored bytes are p[0..n). */
 static BfStatus
 decompress_block(BfAvroReader *r, const uint8_t *p, size_t n, BfView *out, BfError *err)
@@ -272,10 +254,7 @@ decompress_block(BfAvroReader *r, const uint8_t *p, size_t n, BfView *out, BfErr
 		stored = n - 4;
 		crc = bf_load32be(p + stored);
 	}
-	if (r->codec == BF_CODEC_DEFLATE)
-		BF_TRY(inflate(r, p, n, err));
-	else
-		BF_TRY(bf_decompress_append(r->ctx, r->codec, p, stored, r->plain, err));
+	BF_TRY(bf_decompress_append(r->ctx, r->codec, p, stored, r->plain, err));
 	if (r->codec == BF_CODEC_SNAPPY && bf_crc32(r->plain->data, r->plain->len) != crc)
 		BF_FAIL(err, BF_ERR_CORRUPT, "Avro snappy block has a wrong CRC-32");
 	*out = (BfView){r->plain->data, (uint32_t) r->plain->len};
