@@ -388,32 +388,74 @@ varlena_begin(BifangOut *o, uint32 len, Datum *out)
 	return p + VARHDRSZ;
 }
 
-/* Bytes that are neither NUL nor above 0x7f, the common case, are text in every encoding. May say
- * false for some text that is fine. */
+/* Bytes that are neither NUL nor above 0x7f, the common case, are text in every encoding. These
+ * helpers gather a bit per byte that is something else; they may do so for a 0x01 too. */
+#define ASCII_HIGH UINT64CONST(0x8080808080808080)
+#define ASCII_ONES UINT64CONST(0x0101010101010101)
+
+static inline uint64
+not_ascii(uint64 w)
+{
+	return w | (w - ASCII_ONES);
+}
+
 static inline bool
 plain_ascii(const uint8 *p, uint32 len)
 {
-	const uint64 high = UINT64CONST(0x8080808080808080);
-	const uint64 ones = UINT64CONST(0x0101010101010101);
 	uint64 bad = 0;
-	uint64 w;
 
 	if (len >= 8)
 	{
 		const uint8 *last = p + len - 8;
 
 		for (; p < last; p += 8)
-		{
-			w = bf_load64le(p);
-			bad |= w | (w - ones);
-		}
-		w = bf_load64le(last);
-		bad |= w | (w - ones);
+			bad |= not_ascii(bf_load64le(p));
+		bad |= not_ascii(bf_load64le(last));
 	}
 	else
 		for (; len > 0; len--, p++)
 			bad |= (uint64) *p | ((uint64) *p - 1);
-	return (bad & high) == 0;
+	return (bad & ASCII_HIGH) == 0;
+}
+
+/* memcpy of a short run in pieces that overlap, and plain_ascii of it at once: a call, or the
+ * string instruction that the compiler likes, costs more than most values do. */
+static inline bool
+copy_ascii(char *to, const uint8 *from, uint32 len)
+{
+	uint64 bad = 0;
+	uint64 w;
+
+	if (len >= 8)
+	{
+		uint32 i = 0;
+
+		for (; i + 8 < len; i += 8)
+		{
+			w = bf_load64le(from + i);
+			bf_store64le(to + i, w);
+			bad |= not_ascii(w);
+		}
+		w = bf_load64le(from + len - 8);
+		bf_store64le(to + len - 8, w);
+		bad |= not_ascii(w);
+	}
+	else if (len >= 4)
+	{
+		uint32 a = bf_load32le(from);
+		uint32 b = bf_load32le(from + len - 4);
+
+		bf_store32le(to, a);
+		bf_store32le(to + len - 4, b);
+		bad = not_ascii((uint64) a << 32 | b);
+	}
+	else
+		for (uint32 i = 0; i < len; i++)
+		{
+			to[i] = (char) from[i];
+			bad |= (uint64) from[i] | ((uint64) from[i] - 1);
+		}
+	return (bad & ASCII_HIGH) == 0;
 }
 
 static void bad_text(const BifangOut *o, BfView v) pg_attribute_noreturn();
@@ -649,10 +691,9 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool 
 		if (isnull[i])
 			continue;
 		if (likely(v.len <= VARATT_SHORT_MAX - VARHDRSZ_SHORT) &&
-			(!text || likely(plain_ascii(v.ptr, v.len))))
+			likely(copy_ascii(to + VARHDRSZ_SHORT, v.ptr, v.len) || !text))
 		{
 			SET_VARSIZE_SHORT(to, v.len + VARHDRSZ_SHORT);
-			memcpy(to + VARHDRSZ_SHORT, v.ptr, v.len);
 			values[i] = PointerGetDatum(to);
 			to += v.len + VARHDRSZ_SHORT;
 			continue;
@@ -958,20 +999,25 @@ bifang_out_fit(const BifangOut *o, const BfVector *v, int32 first, int32 n, int6
 	return n;
 }
 
-static void
+/* Says whether any of the rows is NULL. */
+static bool
 fill_isnull(const BfVector *v, int32 first, int32 n, bool *isnull)
 {
+	bool any = false;
+
 	if (v->validity == NULL)
 	{
 		memset(isnull, false, (size_t) n);
-		return;
+		return false;
 	}
 	for (int32 i = 0; i < n; i++)
 	{
 		int32 r = first + i;
 
 		isnull[i] = ((v->validity[r >> 6] >> (r & 63)) & 1) == 0;
+		any |= isnull[i];
 	}
+	return any;
 }
 
 /* Space for the dictionary's Datums, all unknown. */
@@ -1039,25 +1085,27 @@ check_domain(BifangOut *o, int32 n, Datum *values, const bool *isnull)
 	error_context_stack = callback.previous;
 }
 
-void
+bool
 bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
 				   bool *isnull)
 {
+	bool any_null = false;
+
 	bump_reset(&o->row_bump);
 	switch (v->form)
 	{
 		case BF_VEC_FLAT:
-			fill_isnull(v, first, n, isnull);
+			any_null = fill_isnull(v, first, n, isnull);
 			o->flat(o, v, first, n, values, isnull);
 			break;
 		case BF_VEC_DICT:
-			fill_isnull(v, first, n, isnull);
+			any_null = fill_isnull(v, first, n, isnull);
 			convert_dict(o, v, first, n, values, isnull);
 			break;
 		case BF_VEC_CONST:
-			fill_isnull(v, 0, 1, isnull);
-			memset(isnull, isnull[0], (size_t) n);
-			if (!isnull[0])
+			any_null = fill_isnull(v, 0, 1, isnull);
+			memset(isnull, any_null, (size_t) n);
+			if (!any_null)
 				o->flat(o, v, 0, 1, values, isnull);
 			for (int32 i = 1; i < n; i++)
 				values[i] = values[0];
@@ -1065,4 +1113,5 @@ bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum 
 	}
 	if (unlikely(o->has_domain))
 		check_domain(o, n, values, isnull);
+	return any_null;
 }

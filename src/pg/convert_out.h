@@ -48,8 +48,8 @@ extern void bifang_out_begin(BifangOut *o, const char *file);
 /* How many of the rows [first, first + n) make Datums of at most `bytes` together; at least 1. */
 extern int32
 bifang_out_fit(const BifangOut *o, const BfVector *v, int32 first, int32 n, int64 bytes);
-/* Rows [first, first + n) into values[0..n) and isnull[0..n). */
-extern void bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
+/* Rows [first, first + n) into values[0..n) and isnull[0..n). Says whether one of them is NULL. */
+extern bool bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
 							   bool *isnull);
 
 #endif

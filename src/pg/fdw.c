@@ -43,12 +43,20 @@ start_scan(ForeignScanState *node, BifangScanNode *n)
 	n->started = true;
 }
 
+/* A new slice. Its columns without NULLs are marked so in the slot once, not for every row. */
 static pg_noinline bool
 fill_scan(ForeignScanState *node, BifangScanNode *n)
 {
+	BifangScan *s = n->scan;
+
 	if (!n->started)
 		start_scan(node, n);
-	return bifang_scan_fill(n->scan, node->ss.ps.state->es_snapshot);
+	if (!bifang_scan_fill(s, node->ss.ps.state->es_snapshot))
+		return false;
+	for (int32 i = 0; i < s->n_columns; i++)
+		if (!s->columns[i].has_nulls)
+			node->ss.ss_ScanTupleSlot->tts_isnull[s->columns[i].attnum - 1] = false;
+	return true;
 }
 
 static TupleTableSlot *
@@ -68,7 +76,8 @@ iterate_scan(ForeignScanState *node)
 	for (; c < end; c++)
 	{
 		slot->tts_values[c->attnum - 1] = c->values[row];
-		slot->tts_isnull[c->attnum - 1] = c->isnull[row];
+		if (c->has_nulls)
+			slot->tts_isnull[c->attnum - 1] = c->isnull[row];
 	}
 	return ExecStoreVirtualTuple(slot);
 }

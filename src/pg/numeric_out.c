@@ -69,6 +69,50 @@ static const uint64 powers_of_ten[] = {1,
 									   1000000000000000,
 									   10000000000000000};
 
+/* Two digits before the point and one behind, as in most prices: put together in a register. */
+static inline __attribute__((always_inline)) size_t
+numeric_three(void *to, bool negative, uint32 whole, uint32 frac, int dscale)
+{
+	uint32 high = whole / BASE;
+	uint32 low = whole % BASE;
+	uint64 digits = (uint64) high | (uint64) low << 16 | (uint64) frac << 32;
+	int n = 3;
+	int weight = 1;
+	uint16 header;
+	size_t size;
+
+	if (high == 0)
+	{
+		digits >>= 16;
+		n--;
+		weight--;
+		if (low == 0)
+		{
+			digits >>= 16;
+			n--;
+			weight--;
+		}
+	}
+	if (frac == 0)
+	{
+		n--;
+		if (low == 0 && n > 0)
+			n--;
+	}
+	if (whole == 0 && frac == 0)
+	{
+		n = 0;
+		weight = 0;
+		negative = false;
+	}
+	header = (uint16) (0x8000 | (negative ? 0x2000 : 0) | (dscale << 7) | (weight & 0x7f));
+	size = sizeof(uint32) + sizeof header + (size_t) n * sizeof(int16);
+	SET_VARSIZE(to, size);
+	memcpy((char *) to + sizeof(uint32), &header, sizeof header);
+	memcpy((char *) to + sizeof(uint32) + sizeof header, &digits, sizeof digits);
+	return size;
+}
+
 /* Integer and fractional part apart: each then fits 64 bits when padded to whole base-10000 digits.
  * Inlined with a constant scale where that turns the division into a multiplication. */
 static inline __attribute__((always_inline)) size_t
@@ -84,6 +128,8 @@ numeric_small(void *to, int64 unscaled, int scale)
 	int first = 5;
 
 	frac *= powers_of_ten[n_frac * 4 - scale];
+	if (scale <= 4 && likely(whole < (uint64) BASE * BASE))
+		return numeric_three(to, negative, (uint32) whole, (uint32) frac, scale);
 	for (int i = n_frac; i > 0; i--)
 	{
 		digits[5 + i - 1] = (int16) (frac % BASE);

@@ -436,9 +436,13 @@ fill_slice(BifangScan *s)
 		BifangColumn *c = &s->columns[i];
 
 		if (c->vector < 0)
+		{
 			fill_meta(s, c, first, n);
+			c->has_nulls = true;
+		}
 		else
-			bifang_out_convert(c->out, &b->cols[c->vector], first, n, c->values, c->isnull);
+			c->has_nulls =
+				bifang_out_convert(c->out, &b->cols[c->vector], first, n, c->values, c->isnull);
 	}
 	s->batch_row = first + n;
 	s->row = 0;

@@ -45,8 +45,9 @@ typedef struct BifangColumn
 	BfType out_type;
 	Datum *values; /* of the current slice */
 	bool *isnull;
-	Datum text;	   /* META: tier or file of the unit ... */
-	int64 text_of; /* ... with this number */
+	bool has_nulls; /* in the current slice; isnull is filled in any case */
+	Datum text;		/* META: tier or file of the unit ... */
+	int64 text_of;	/* ... with this number */
 } BifangColumn;
 
 typedef struct BifangScan
