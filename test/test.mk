@@ -59,7 +59,7 @@ $(FUZZ_REPLAY): $(FUZZ_OBJ)
 
 .PHONY: fuzz-replay
 fuzz-replay: $(FUZZ_REPLAY) ## Every fuzz target over its seeds and over mutations of them
-	FUZZ_OUT=$(BUILD)/fuzz $(FUZZ_REPLAY) -t $(FUZZ_SECONDS) $(TARGET)
+	$(FUZZ_REPLAY) -t $(FUZZ_SECONDS) $(TARGET)
 
 -include $(FUZZ_OBJ:.o=.d)
 
@@ -159,7 +159,7 @@ coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the 
 	@command -v gcovr >/dev/null || { echo "make coverage needs gcovr (apt-get install gcovr)"; exit 1; }
 	find $(BUILD)/coverage -name '*.gcda' -delete
 	$(BUILD)/coverage/unit $(FILTER)
-	FUZZ_OUT=$(BUILD)/coverage $(BUILD)/coverage/fuzz -t $(FUZZ_SECONDS)
+	$(BUILD)/coverage/fuzz -t $(FUZZ_SECONDS)
 	gcovr --root . --object-directory $(BUILD)/coverage --filter 'src/' --exclude-throw-branches \
 		--txt $(BUILD)/coverage/report.txt --html-details $(BUILD)/coverage/report.html
 	@cat $(BUILD)/coverage/report.txt

@@ -51,6 +51,7 @@ static int64_t runs_max = INT64_MAX;
 
 static BfView seeds[SEEDS_MAX]; /* owned */
 static int n_seeds;
+static const char *program;
 
 /* splitmix64 */
 static uint64_t
@@ -293,11 +294,12 @@ run_target(Target run, bool mutate)
 static void
 keep_input(const char *name)
 {
+	const char *slash = strrchr(program, '/');
 	char path[512];
 	FILE *f;
 
-	snprintf(path, sizeof path, "%s/failed-%s", getenv("FUZZ_OUT") ? getenv("FUZZ_OUT") : ".",
-			 name);
+	snprintf(path, sizeof path, "%.*s/failed-%s", slash != NULL ? (int) (slash - program) : 1,
+			 slash != NULL ? program : ".", name);
 	f = fopen(path, "wb");
 	if (f != NULL)
 	{
@@ -360,6 +362,7 @@ main(int argc, char **argv)
 			case 'n': runs_max = strtoll(optarg, NULL, 10); break;
 			default: return 2;
 		}
+	program = argv[0];
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 2;
