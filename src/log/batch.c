@@ -124,7 +124,7 @@ bf_records_begin(BfCodecContext *ctx, const BfBatchHeader *h, const uint8_t *bat
 			err->offset = position;
 			return status;
 		}
-		it->cursor = bf_cursor(scratch->data, scratch->len, 0);
+		it->cursor = bf_cursor(scratch->len > 0 ? scratch->data : section, scratch->len, 0);
 	}
 	BF_DATA(err, (size_t) h->n_records <= bf_cursor_left(&it->cursor) / RECORD_BYTES_MIN,
 			position + AT_COUNT, "%d records do not fit into %zu bytes", h->n_records,

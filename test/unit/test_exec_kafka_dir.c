@@ -1,0 +1,541 @@
+/* Partition directories in all states that a broker may leave, built by hand. */
+#include "unit/lib/runner.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "exec/kafka_reader.h"
+#include "unit/lib/host_posix.h"
+#include "unit/test_log_build.h"
+
+#define ROWS_MAX 20000
+
+static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX};
+
+typedef struct Rows
+{
+	int n;
+	int64_t offsets[ROWS_MAX];
+} Rows;
+
+static Rows rows;
+
+/* All offsets of the directory into `rows`. */
+static BfStatus
+read_with(const BfHost *host, const char *dir, bool committed, const BfKafkaRange *range)
+{
+	static const BfKafkaColumn columns[] = {BF_KAFKA_OFFSET, BF_KAFKA_HEADERS, BF_KAFKA_VALUE};
+	BfArena *a = bf_arena_new(host, "kafka dir", (size_t) 1 << 30);
+	BfReader *r;
+	BfStatus status;
+
+	if (a == NULL)
+		return bf_error(&test_err, BF_ERR_NOMEM, "no arena");
+	rows.n = 0;
+	status = bf_exec_kafka_reader(a, dir, 0, committed, range, columns, 3, NULL, &r, &test_err);
+	while (status == BF_OK)
+	{
+		const BfBatch *b;
+
+		status = r->next(r, &b, &test_err);
+		if (status != BF_OK || b == NULL)
+			break;
+		for (int32_t i = 0; i < b->n_rows && rows.n < ROWS_MAX; i++)
+			rows.offsets[rows.n++] = b->cols[0].data.i64[i];
+	}
+	bf_arena_free(a);
+	return status;
+}
+
+static BfStatus
+read_dir(const char *dir, bool committed, const BfKafkaRange *range)
+{
+	return read_with(test_host(), dir, committed, range);
+}
+
+static const char *
+new_dir(const char *name)
+{
+	const char *dir = bf_arena_printf(test_arena(), "%s/%s", test_dir(), name);
+
+	if (test_host()->mkdirs(test_host(), dir, &test_err) != BF_OK)
+		test_fail(__FILE__, __LINE__, "%s", test_err.text);
+	return dir;
+}
+
+static BfBuffer *
+new_buffer(void)
+{
+	BfBuffer *b = NULL;
+
+	if (bf_buffer_new(test_arena(), 1 << 26, &b, &test_err) != BF_OK)
+		test_fail(__FILE__, __LINE__, "%s", test_err.text);
+	return b;
+}
+
+/* n records from the offset, timestamps ascending with it. */
+static void
+add_batch(BfBuffer *log, int64_t base, int n)
+{
+	TestRecord records[100];
+	TestBatch t = {.base_offset = base,
+				   .last_delta = n > 0 ? n - 1 : 9,
+				   .kafka_codec = (int) (base % 5),
+				   .base_timestamp = 1000000 + base,
+				   .max_timestamp = 1000000 + base + (n > 0 ? n - 1 : 9),
+				   .producer_id = -1,
+				   .records = records,
+				   .n = n};
+
+	for (int i = 0; i < n; i++)
+		records[i] = (TestRecord){i, i, "key", "a value of some length", i % 3};
+	build_batch(log, &t);
+}
+
+static bool
+rows_are(int64_t first, int64_t last)
+{
+	if (rows.n != last - first + 1)
+		return false;
+	for (int i = 0; i < rows.n; i++)
+		if (rows.offsets[i] != first + i)
+			return false;
+	return true;
+}
+
+TEST(kafka_dir_leftovers_are_ignored)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	static const char *const ignored[] = {"log.deleted",   "log.cleaned",		"log.swap",
+										  "index.deleted", "timeindex.cleaned", "checkpoint"};
+
+	add_batch(log, 0, 10);
+	build_file(dir, 0, "log", log->data, log->len);
+	for (int i = 0; i < 6; i++)
+		build_file(dir, 0, ignored[i], "junk", 4);
+	build_file(dir, 10, "log.deleted", "junk", 4);
+	build_file(dir, 10, "log.cleaned", "junk", 4);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(0, 9));
+	/* The swap file alone counts. */
+	log->len = 0;
+	add_batch(log, 10, 20);
+	build_file(dir, 10, "log.swap", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(0, 29));
+}
+
+/* After a crash in the middle of a compaction that merged segments. */
+TEST(kafka_dir_overlapping_segments_give_rows_once)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *merged = new_buffer();
+	BfBuffer *log = new_buffer();
+
+	for (int k = 0; k < 3; k++)
+		add_batch(merged, 10 * k, 10);
+	build_file(dir, 0, "log.swap", merged->data, merged->len);
+	for (int k = 1; k < 4; k++)
+	{
+		log->len = 0;
+		add_batch(log, 10 * k, 10);
+		build_file(dir, 10 * k, "log", log->data, log->len);
+	}
+	REQUIRE_OK(read_dir(dir, false, &everything));
+	EXPECT(rows_are(0, 39));
+	for (int64_t o = 0; o < 40; o += 3)
+	{
+		BfKafkaRange r = {o, o + 5, INT64_MIN, INT64_MAX};
+
+		REQUIRE_OK(read_dir(dir, false, &r));
+		EXPECT(rows_are(o, o + 4 < 40 ? o + 4 : 39));
+	}
+	/* A batch that begins before what was seen and ends after it. */
+	log->len = 0;
+	add_batch(log, 35, 20);
+	build_file(dir, 35, "log", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, false, &everything));
+	EXPECT(rows_are(0, 54));
+}
+
+TEST(kafka_dir_torn_tail_is_the_end)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	size_t ends[4] = {0};
+
+	for (int k = 0; k < 3; k++)
+	{
+		add_batch(log, 10 * k, 10);
+		ends[k + 1] = log->len;
+	}
+	for (size_t len = 0; len <= log->len; len++)
+	{
+		int whole = len >= ends[3] ? 3 : len >= ends[2] ? 2 : len >= ends[1] ? 1 : 0;
+
+		build_file(dir, 0, "log", log->data, len);
+		REQUIRE_OK(read_dir(dir, true, &everything));
+		EXPECT(rows_are(0, 10 * whole - 1));
+	}
+	/* But not when the log is known to have been longer. */
+	build_file(dir, 30, "snapshot", "", 0);
+	REQUIRE_OK(read_dir(dir, false, &everything));
+	build_file(dir, 0, "log", log->data, log->len - 1);
+	EXPECT_FAIL(read_dir(dir, false, &everything), BF_ERR_CORRUPT, (int64_t) ends[2]);
+	EXPECT(strstr(test_err.text, "30") != NULL);
+}
+
+TEST(kafka_dir_zero_tail_is_the_end)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	size_t end;
+
+	add_batch(log, 0, 10);
+	end = log->len;
+	build_be(log, 0, 8);
+	for (int i = 0; i < 5000; i++)
+		build_u8(log, 0);
+	build_file(dir, 0, "log", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(0, 9));
+	log->data[end + 30] = 1;
+	build_file(dir, 0, "log", log->data, log->len);
+	EXPECT_FAIL(read_dir(dir, true, &everything), BF_ERR_CORRUPT, (int64_t) end);
+}
+
+TEST(kafka_dir_damage_is_an_error_with_its_place)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	uint8_t index[16];
+	size_t second;
+
+	add_batch(log, 0, 10);
+	second = log->len;
+	add_batch(log, 10, 10);
+	/* A flipped bit in the last batch is no torn tail. */
+	log->data[log->len - 3] ^= 4;
+	build_file(dir, 0, "log", log->data, log->len);
+	EXPECT_FAIL(read_dir(dir, false, &everything), BF_ERR_CORRUPT, (int64_t) second);
+	EXPECT(strstr(test_err.object, "00000000000000000000.log") != NULL);
+	EXPECT(strstr(test_err.text, "10-19") != NULL);
+	log->data[log->len - 3] ^= 4;
+	/* Nor is a length that passes the end, where the index knows more. */
+	log->data[8] = 0x40;
+	build_file(dir, 0, "log", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, false, &everything));
+	EXPECT_EQ(rows.n, 0);
+	bf_store32be(index, 19);
+	bf_store32be(index + 4, (uint32_t) second);
+	build_file(dir, 0, "index", index, 8);
+	EXPECT_FAIL(read_dir(dir, false, &everything), BF_ERR_CORRUPT, 0);
+	log->data[8] = 0;
+	/* A segment that is not the last one must be whole. */
+	build_file(dir, 0, "log", log->data, log->len - 5);
+	log->len = 0;
+	add_batch(log, 20, 10);
+	build_file(dir, 20, "log", log->data, log->len);
+	EXPECT_FAIL(read_dir(dir, false, &everything), BF_ERR_CORRUPT, (int64_t) second);
+}
+
+TEST(kafka_dir_empty_and_compacted_batches)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	BfKafkaRange r = {100, INT64_MAX, INT64_MIN, INT64_MAX};
+	BfLogDir *d;
+	int64_t start, end;
+
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT_EQ(rows.n, 0);
+	add_batch(log, 0, 0);
+	add_batch(log, 10, 0);
+	add_batch(log, 500, 10);
+	build_file(dir, 0, "log", log->data, log->len);
+	log->len = 0;
+	add_batch(log, 1000, 0);
+	build_file(dir, 1000, "log", log->data, log->len);
+	build_file(dir, 2000, "log", "", 0);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(500, 509));
+	REQUIRE_OK(read_dir(dir, true, &r));
+	EXPECT(rows_are(500, 509));
+	r.offset_first = 505;
+	REQUIRE_OK(read_dir(dir, true, &r));
+	EXPECT(rows_are(505, 509));
+	r.offset_first = 510;
+	REQUIRE_OK(read_dir(dir, true, &r));
+	EXPECT_EQ(rows.n, 0);
+	REQUIRE_OK(bf_log_dir_open(test_arena(), dir, NULL, &d, &test_err));
+	REQUIRE_OK(bf_log_dir_bounds(d, &start, &end, &test_err));
+	EXPECT_EQ(start, 0);
+	EXPECT_EQ(end, 2000);
+}
+
+TEST(kafka_dir_missing)
+{
+	EXPECT_FAIL(read_dir(bf_arena_printf(test_arena(), "%s/none-0", test_dir()), true, &everything),
+				BF_ERR_NOTFOUND, -1);
+}
+
+/* ---- transactions against a model ---- */
+
+#define PRODUCERS 5
+#define OFFSETS_MAX 6000
+
+typedef struct Txns
+{
+	const char *dir;
+	BfBuffer *log;
+	BfBuffer *txn_index;
+	int64_t base; /* of the segment being filled */
+	int64_t next;
+	int64_t open[PRODUCERS];	/* first offset, -1 = none */
+	uint8_t owner[OFFSETS_MAX]; /* producer + 1 of a transactional record; 0 = plain; 255 = none */
+	bool aborted[OFFSETS_MAX];
+	int64_t lost_after; /* .txnindex entries at or past this offset were not written yet */
+} Txns;
+
+static void
+add_data(Txns *t, int producer, int n)
+{
+	TestRecord records[8];
+	TestBatch b = {.base_offset = t->next,
+				   .last_delta = n - 1,
+				   .attributes = producer >= 0 ? 0x10 : 0,
+				   .base_timestamp = 1000 + t->next,
+				   .max_timestamp = 1000 + t->next + n - 1,
+				   .producer_id = producer >= 0 ? 1000 + producer : -1,
+				   .records = records,
+				   .n = n};
+
+	for (int i = 0; i < n; i++)
+	{
+		records[i] = (TestRecord){i, i, NULL, "v", 0};
+		t->owner[t->next + i] = (uint8_t) (producer + 1);
+	}
+	if (producer >= 0 && t->open[producer] < 0)
+		t->open[producer] = t->next;
+	build_batch(t->log, &b);
+	t->next += n;
+}
+
+static void
+end_txn(Txns *t, int producer, bool commit)
+{
+	int64_t first = t->open[producer];
+
+	build_marker(t->log, t->next, 1000 + producer, commit, 1000 + t->next);
+	t->owner[t->next] = 255;
+	if (first >= 0 && !commit)
+	{
+		for (int64_t o = first; o < t->next; o++)
+			if (t->owner[o] == producer + 1)
+				t->aborted[o] = true;
+		if (t->next < t->lost_after)
+		{
+			build_be(t->txn_index, 0, 2);
+			build_be(t->txn_index, (uint64_t) (1000 + producer), 8);
+			build_be(t->txn_index, (uint64_t) first, 8);
+			build_be(t->txn_index, (uint64_t) t->next, 8);
+			build_be(t->txn_index, (uint64_t) t->next, 8);
+		}
+	}
+	t->open[producer] = -1;
+	t->next++;
+}
+
+static void
+write_snapshot(Txns *t)
+{
+	BfBuffer *b = new_buffer();
+	int n = 0;
+
+	build_be(b, 1, 2);
+	build_be(b, 0, 4);
+	build_be(b, 0, 4);
+	for (int p = 0; p < PRODUCERS; p++)
+	{
+		build_be(b, (uint64_t) (1000 + p), 8);
+		build_be(b, 0, 2);
+		build_be(b, 5, 4);
+		build_be(b, 5, 8);
+		build_be(b, 0, 4);
+		build_be(b, 1000, 8);
+		build_be(b, 0, 4);
+		build_be(b, (uint64_t) t->open[p], 8);
+		n++;
+	}
+	bf_store32be(b->data + 6, (uint32_t) n);
+	bf_store32be(b->data + 2, bf_crc32c(b->data + 6, b->len - 6));
+	build_file(t->dir, t->next, "snapshot", b->data, b->len);
+}
+
+static void
+close_segment(Txns *t)
+{
+	build_file(t->dir, t->base, "log", t->log->data, t->log->len);
+	if (t->txn_index->len > 0)
+		build_file(t->dir, t->base, "txnindex", t->txn_index->data, t->txn_index->len);
+	t->log->len = t->txn_index->len = 0;
+	t->base = t->next;
+}
+
+static void
+check_visible(const Txns *t, const BfKafkaRange *r)
+{
+	int64_t stable = t->next;
+	int at = 0;
+
+	for (int p = 0; p < PRODUCERS; p++)
+		if (t->open[p] >= 0 && t->open[p] < stable)
+			stable = t->open[p];
+	REQUIRE_OK(read_dir(t->dir, true, r));
+	for (int64_t o = 0; o < stable; o++)
+		if (o >= r->offset_first && o < r->offset_end && t->owner[o] != 255 && !t->aborted[o])
+		{
+			if (at >= rows.n || rows.offsets[at] != o)
+			{
+				test_fail(__FILE__, __LINE__, "%s: offset %lld is missing", t->dir, (long long) o);
+				return;
+			}
+			at++;
+		}
+	EXPECT_EQ(rows.n, at);
+	REQUIRE_OK(read_dir(t->dir, false, r));
+	at = 0;
+	for (int64_t o = 0; o < t->next; o++)
+		at += o >= r->offset_first && o < r->offset_end && t->owner[o] != 255;
+	EXPECT_EQ(rows.n, at);
+}
+
+TEST(kafka_dir_transactions_match_a_model)
+{
+	for (int round = 0; round < 60 && !test_failed(); round++)
+	{
+		char name[16];
+		static Txns t;
+		int64_t newest_snapshot = 0;
+		int steps = 20 + (int) test_random_below(200);
+		bool live = round % 3 == 0;
+
+		memset(&t, 0, sizeof t);
+		memset(t.open, 0xff, sizeof t.open);
+		snprintf(name, sizeof name, "t%d-0", round);
+		t.dir = new_dir(name);
+		t.log = new_buffer();
+		t.txn_index = new_buffer();
+		t.lost_after = INT64_MAX;
+		for (int i = 0; i < steps; i++)
+		{
+			int producer = (int) test_random_below(PRODUCERS);
+			unsigned what = (unsigned) test_random_below(20);
+
+			if (what < 9)
+				add_data(&t, producer, 1 + (int) test_random_below(8));
+			else if (what < 12)
+				add_data(&t, -1, 1 + (int) test_random_below(8));
+			else if (what < 18)
+				end_txn(&t, producer, what % 2 == 0);
+			else if (t.next > t.base && t.lost_after == INT64_MAX)
+			{
+				close_segment(&t);
+				/* Compaction and others may have left none. */
+				if (test_random_below(3) > 0)
+				{
+					write_snapshot(&t);
+					newest_snapshot = t.next;
+				}
+			}
+			/* A broker that is running: the newest aborts are in the log, not yet in the index. */
+			if (live && i == steps - 20)
+				t.lost_after = t.next;
+		}
+		close_segment(&t);
+		if (!live && round % 3 == 1)
+			write_snapshot(&t);
+		(void) newest_snapshot;
+		check_visible(&t, &everything);
+		for (int k = 0; k < 10 && t.next > 0; k++)
+		{
+			BfKafkaRange r = everything;
+
+			r.offset_first = (int64_t) test_random_below((uint64_t) t.next);
+			r.offset_end = r.offset_first + (int64_t) test_random_below(100);
+			check_visible(&t, &r);
+		}
+	}
+}
+
+TEST(kafka_dir_damaged_transaction_files)
+{
+	static Txns t;
+	uint8_t bytes[34 * 2];
+	char path[512];
+
+	memset(&t, 0, sizeof t);
+	memset(t.open, 0xff, sizeof t.open);
+	t.dir = new_dir("t-0");
+	t.log = new_buffer();
+	t.txn_index = new_buffer();
+	t.lost_after = INT64_MAX;
+	add_data(&t, 0, 5);
+	end_txn(&t, 0, false);
+	add_data(&t, 1, 5);
+	memcpy(bytes, t.txn_index->data, 34);
+	close_segment(&t);
+	check_visible(&t, &everything);
+	bytes[0] = 1;
+	build_file(t.dir, 0, "txnindex", bytes, 34);
+	EXPECT_FAIL(read_dir(t.dir, true, &everything), BF_ERR_CORRUPT, 0);
+	EXPECT(strstr(test_err.object, ".txnindex") != NULL);
+	REQUIRE_OK(read_dir(t.dir, false, &everything));
+	bytes[0] = 0;
+	bf_store64be(bytes + 10, 7);
+	build_file(t.dir, 0, "txnindex", bytes, 34);
+	EXPECT_FAIL(read_dir(t.dir, true, &everything), BF_ERR_CORRUPT, 0);
+	bf_store64be(bytes + 10, 0);
+	/* Being written at the moment. */
+	build_file(t.dir, 0, "txnindex", bytes, 40);
+	check_visible(&t, &everything);
+	/* A damaged snapshot is passed over for the headers. */
+	write_snapshot(&t);
+	check_visible(&t, &everything);
+	snprintf(path, sizeof path, "%s/%020lld.snapshot", t.dir, (long long) t.next);
+	REQUIRE(truncate(path, 30) == 0);
+	check_visible(&t, &everything);
+}
+
+TEST(kafka_dir_faults_give_an_error_or_all_rows)
+{
+	static const TestFault kinds[] = {TEST_FAULT_READ, TEST_FAULT_ALLOC, TEST_FAULT_CANCEL};
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+
+	for (int k = 0; k < 6; k++)
+	{
+		log->len = 0;
+		for (int b = 0; b < 10; b++)
+			add_batch(log, k * 300 + b * 30, 30);
+		build_file(dir, k * 300, "log", log->data, log->len);
+		build_file(dir, k * 300, "snapshot", "junk", 4);
+	}
+	for (int k = 0; k < 3; k++)
+		for (int64_t call = 1;; call++)
+		{
+			TestHost h;
+			BfStatus status;
+
+			test_host_init(&h);
+			test_fault_arm(&h, kinds[k], call, false);
+			status = read_with(&h.host, dir, true, &everything);
+			EXPECT_EQ(h.live_allocs, 0);
+			EXPECT_EQ(h.open_files, 0);
+			if (status == BF_OK)
+				EXPECT(rows_are(0, 1799));
+			if (!test_fault_fired(&h) || test_failed())
+				break;
+		}
+}
