@@ -162,7 +162,16 @@ bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t a
 	return BF_OK;
 }
 
-/* Per word of validity: all, none, or mixed; the mixed loop has no branch on the bits. */
+/* One row: no branch on the bit; src moves only past values that were taken. */
+#define SPREAD_ROW(type, j)                                \
+	do                                                     \
+	{                                                      \
+		dst[i + (j)] = *from & (type) - (type) (bits & 1); \
+		from += bits & 1;                                  \
+		bits >>= 1;                                        \
+	} while (0)
+
+/* Per word of validity: all, none, or mixed. */
 #define SPREAD(type)                                                                             \
 	do                                                                                           \
 	{                                                                                            \
@@ -175,6 +184,8 @@ bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t a
 			uint64_t bits =                                                                      \
 				bfi_load_bits((const uint8_t *) validity, (uint64_t) (start + i), (uint32_t) k); \
 			int32_t ones = __builtin_popcountll(bits);                                           \
+			const type *from = src;                                                              \
+			int32_t j = 0;                                                                       \
                                                                                                  \
 			if (ones == k)                                                                       \
 				memcpy(dst + i, src, (size_t) k * sizeof *dst);                                  \
@@ -182,13 +193,15 @@ bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t a
 				memset(dst + i, 0, (size_t) k * sizeof *dst);                                    \
 			else                                                                                 \
 			{                                                                                    \
-				const type *from = src;                                                          \
-                                                                                                 \
-				for (int32_t j = 0; j < k; j++, bits >>= 1)                                      \
+				for (; j + 4 <= k; j += 4)                                                       \
 				{                                                                                \
-					dst[i + j] = *from & (type) - (type) (bits & 1);                             \
-					from += bits & 1;                                                            \
+					SPREAD_ROW(type, j);                                                         \
+					SPREAD_ROW(type, j + 1);                                                     \
+					SPREAD_ROW(type, j + 2);                                                     \
+					SPREAD_ROW(type, j + 3);                                                     \
 				}                                                                                \
+				for (; j < k; j++)                                                               \
+					SPREAD_ROW(type, j);                                                         \
 			}                                                                                    \
 			src += ones;                                                                         \
 			i += k;                                                                              \
