@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,9 +19,10 @@
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
-/* Blocks of at least this size are kept when freed: the page faults of a fresh mapping cost more
- * than decoding into it. Sizes are rounded up, so that scans of one table find theirs again. */
-#define KEEP_BYTES_MIN ((size_t) 128 * 1024)
+/* Blocks of at least this size are mapped, so that they go back to the system when freed, and some
+ * are kept for reuse: the page faults of a fresh mapping cost more than decoding into it. Sizes are
+ * rounded up, so that scans of one table find theirs again. */
+#define MAP_BYTES_MIN ((size_t) 128 * 1024)
 #define KEEP_BYTES_MAX ((size_t) 16 * 1024 * 1024)
 #define KEEP_SLOTS 24
 
@@ -32,10 +34,11 @@ static struct
 static int n_kept = 0;
 static size_t kept_bytes = 0;
 
+/* To a quarter of the power of two below. */
 static size_t
-keep_size(size_t size)
+map_size(size_t size)
 {
-	size_t step = (size_t) 1 << (61 - __builtin_clzll(size)); /* a quarter of the power of two */
+	size_t step = (size_t) 1 << (61 - __builtin_clzll(size));
 
 	return (size + step - 1) & ~(step - 1);
 }
@@ -43,20 +46,24 @@ keep_size(size_t size)
 static void *
 host_alloc(const BfHost *h, size_t size)
 {
+	void *ptr;
+
 	(void) h;
-	if (size < KEEP_BYTES_MIN || size > SIZE_MAX / 2)
+	if (size < MAP_BYTES_MIN)
 		return malloc(size);
-	size = keep_size(size);
+	if (size > SIZE_MAX / 4)
+		return NULL;
+	size = map_size(size);
 	for (int i = n_kept - 1; i >= 0; i--)
 		if (kept[i].size == size)
 		{
-			void *ptr = kept[i].ptr;
-
+			ptr = kept[i].ptr;
 			kept[i] = kept[--n_kept];
 			kept_bytes -= size;
 			return ptr;
 		}
-	return malloc(size);
+	ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return ptr == MAP_FAILED ? NULL : ptr;
 }
 
 static void
@@ -65,18 +72,20 @@ host_free(const BfHost *h, void *ptr, size_t size)
 	(void) h;
 	if (ptr == NULL)
 		return;
-	if (size >= KEEP_BYTES_MIN)
+	if (size < MAP_BYTES_MIN)
 	{
-		size = keep_size(size);
-		if (n_kept < KEEP_SLOTS && kept_bytes + size <= KEEP_BYTES_MAX)
-		{
-			kept[n_kept].ptr = ptr;
-			kept[n_kept++].size = size;
-			kept_bytes += size;
-			return;
-		}
+		free(ptr);
+		return;
 	}
-	free(ptr);
+	size = map_size(size);
+	if (n_kept < KEEP_SLOTS && kept_bytes + size <= KEEP_BYTES_MAX)
+	{
+		kept[n_kept].ptr = ptr;
+		kept[n_kept++].size = size;
+		kept_bytes += size;
+		return;
+	}
+	munmap(ptr, size);
 }
 
 /*
