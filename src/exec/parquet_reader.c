@@ -1,6 +1,7 @@
 #include "exec/parquet_reader.h"
 
 #define NANOS_PER_DAY INT64_C(86400000000000)
+#define UNIX_EPOCH_JULIAN INT64_C(2440588) /* Julian day of 1970-01-01 */
 
 typedef enum SourceKind
 {
@@ -14,6 +15,7 @@ typedef struct Output
 {
 	SourceKind kind;
 	int32_t column; /* of the scan */
+	const char *name;
 	BfValue value;
 } Output;
 
@@ -210,6 +212,7 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 		Output *o = &r->outputs[i];
 		int32_t column;
 
+		o->name = want->name;
 		if (find_column(r->file, want, &column, err) != BF_OK)
 			return bf_error_object(err, r->name);
 		if (column < 0)
@@ -231,15 +234,20 @@ static BfStatus
 int96_to_timestamp(const uint8_t *p, bool in_nanos, int64_t *out, BfError *err)
 {
 	int64_t part = (int64_t) bf_load64le(p);
-	int64_t days = (int64_t) (int32_t) bf_load32le(p + 8) - 2440588;
-	int64_t sum;
+	int64_t days = (int64_t) (int32_t) bf_load32le(p + 8) - UNIX_EPOCH_JULIAN;
+	int64_t per_day = in_nanos ? NANOS_PER_DAY : NANOS_PER_DAY / 1000;
+	bf_i128 wide;
 
 	if (!in_nanos)
 		part = part / 1000 - (part % 1000 < 0);
-	if (__builtin_mul_overflow(days, in_nanos ? NANOS_PER_DAY : NANOS_PER_DAY / 1000, &sum) ||
-		__builtin_add_overflow(sum, part, &sum))
+	if (!__builtin_mul_overflow(days, per_day, out) && !__builtin_add_overflow(*out, part, out))
+		return BF_OK;
+	/* Spark counts microseconds from the Julian epoch in 64 bits, and wraps around for the last
+	 * 6000 years before 294247: then what stands here is 2^64 too small. */
+	wide = (bf_i128) days * per_day + part;
+	if (in_nanos || wide > INT64_MAX || wide < (bf_i128) INT64_MIN - UNIX_EPOCH_JULIAN * per_day)
 		BF_FAIL(err, BF_ERR_VALUE, "an INT96 timestamp is out of range");
-	*out = sum;
+	*out = (int64_t) (uint64_t) (bf_u128) wide;
 	return BF_OK;
 }
 
@@ -270,21 +278,27 @@ int96_column(const BfVector *in, BfVector *out, BfError *err)
 }
 
 static BfStatus
+fill_column(const Output *o, const BfBatch *in, BfVector *out, BfError *err)
+{
+	switch (o->kind)
+	{
+		case FROM_FILE: *out = in->cols[o->column]; break;
+		case FROM_PROMOTED: return bf_vector_promote(&in->cols[o->column], out, err);
+		case FROM_INT96: return int96_column(&in->cols[o->column], out, err);
+		case FROM_CONSTANT: bf_vector_set_const(out, &o->value, in->n_rows); break;
+	}
+	return BF_OK;
+}
+
+static BfStatus
 fill(ParquetReader *r, const BfBatch *in, BfError *err)
 {
 	for (int32_t i = 0; i < r->n_cols; i++)
-	{
-		const Output *o = &r->outputs[i];
-		BfVector *out = &r->batch.cols[i];
-
-		switch (o->kind)
+		if (fill_column(&r->outputs[i], in, &r->batch.cols[i], err) != BF_OK)
 		{
-			case FROM_FILE: *out = in->cols[o->column]; break;
-			case FROM_PROMOTED: BF_TRY(bf_vector_promote(&in->cols[o->column], out, err)); break;
-			case FROM_INT96: BF_TRY(int96_column(&in->cols[o->column], out, err)); break;
-			case FROM_CONSTANT: bf_vector_set_const(out, &o->value, in->n_rows); break;
+			bf_error_column(err, r->outputs[i].name);
+			return bf_error_object(err, r->name);
 		}
-	}
 	r->batch.n_rows = in->n_rows;
 	r->batch.first_row = in->first_row;
 	return BF_OK;
@@ -309,8 +323,7 @@ reader_next(BfReader *base, const BfBatch **out, BfError *err)
 		BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg_next++, err));
 		r->in_row_group = true;
 	}
-	if (fill(r, in, err) != BF_OK)
-		return bf_error_object(err, r->name);
+	BF_TRY(fill(r, in, err));
 	*out = &r->batch;
 	return BF_OK;
 }

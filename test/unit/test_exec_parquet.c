@@ -363,3 +363,43 @@ TEST(exec_parquet_work_units)
 	EXPECT_EQ(rows, 30);
 	EXPECT_EQ(counters.pages_read, 0);
 }
+
+/* Beyond what 64-bit nanoseconds can hold: Spark writes such. */
+TEST(exec_parquet_int96_range)
+{
+	static const int64_t want[6] = {INT64_C(1704141296123456),
+									INT64_C(1704070800000000),
+									INT64_C(253402225200000000),
+									INT64_C(1735599600000000),
+									0,
+									INT64_C(9089380393200000000)};
+	BfField field = {.name = "a", .type = {.kind = BF_KIND_TIMESTAMP}};
+	BfSchema schema = {.n_fields = 1, .fields = &field};
+	static const int32_t zero = 0;
+	BfProjection p = {.schema = &schema, .fields = &zero, .n_fields = 1};
+	char path[1024];
+	BfReader *r;
+	const BfBatch *b;
+
+	if (test_corpus() == NULL)
+	{
+		test_skip("BIFANG_CORPUS is not set");
+		return;
+	}
+	snprintf(path, sizeof path, "%s/parquet-testing/data/int96_from_spark.parquet", test_corpus());
+	REQUIRE_OK(
+		bf_exec_parquet_reader(test_arena(), path, &p, NULL, 0, -1, NULL, NULL, &r, &test_err));
+	REQUIRE_OK(r->next(r, &b, &test_err));
+	EXPECT_EQ(b->n_rows, 6);
+	for (int32_t i = 0; i < 6; i++)
+	{
+		EXPECT(bf_valid(b->cols[0].validity, i) == (i != 4));
+		EXPECT_EQ(b->cols[0].data.i64[i], want[i]);
+	}
+	/* As nanoseconds the last one is out of range. */
+	field.type = BF_TYPE(TIMESTAMP_NS);
+	REQUIRE_OK(
+		bf_exec_parquet_reader(test_arena(), path, &p, NULL, 0, -1, NULL, NULL, &r, &test_err));
+	EXPECT_FAIL(r->next(r, &b, &test_err), BF_ERR_VALUE, -1);
+	EXPECT_STR(test_err.column, "a");
+}

@@ -530,3 +530,44 @@ TEST(parquet_corpus)
 			   sources[i].name, sources[i].passed, sources[i].files, sources[i].flat,
 			   sources[i].nested, sources[i].bounds);
 }
+
+/* With verification off, the files with damaged checksums hold what the other readers see. */
+TEST(parquet_corpus_checksum)
+{
+	static const struct
+	{
+		const char *file;
+		int64_t rows;
+	} table[] = {
+		{"parquet-testing/data/datapage_v1-corrupt-checksum.parquet", 5120},
+		{"parquet-testing/data/rle-dict-uncompressed-corrupt-checksum.parquet", 1000},
+	};
+	BfParquetLimits limits = bf_parquet_default_limits;
+
+	if (test_corpus() == NULL)
+	{
+		test_skip("BIFANG_CORPUS is not set");
+		return;
+	}
+	limits.verify_crc = false;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+	{
+		BfArena *a = test_arena();
+		char path[1024];
+		BfSource *source;
+		BfParquetFile *f;
+		FileResult ignored = {0};
+		Aggregate agg = {.arena = a};
+
+		snprintf(path, sizeof path, "%s/%s", test_corpus(), table[i].file);
+		REQUIRE_OK(bf_source_open(a, path, NULL, &source, &test_err));
+		REQUIRE_OK(bf_parquet_open(a, source, NULL, &f, &test_err));
+		EXPECT_FAIL(scan_column(a, f, 0, NULL, &ignored, &agg), BF_ERR_CORRUPT, 4);
+		EXPECT_STR(test_err.object, path);
+		EXPECT(test_err.column[0] != '\0');
+		REQUIRE_OK(bf_parquet_open(a, source, &limits, &f, &test_err));
+		agg = (Aggregate){.arena = a};
+		REQUIRE_OK(scan_column(a, f, 0, NULL, &ignored, &agg));
+		EXPECT_EQ(agg.rows, table[i].rows);
+	}
+}
