@@ -445,6 +445,7 @@ bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 	{
 		int32_t k = n - done < BF_BATCH_ROWS ? n - done : BF_BATCH_ROWS;
 
+		BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
 		BF_TRY(bfi_values_decode(c, k, c->dict_values->data + (size_t) done * size, err));
 		done += k;
 	}
