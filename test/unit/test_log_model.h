@@ -163,17 +163,23 @@ segment_path(const Model *m, int64_t base, const char *suffix)
 
 /* A ledger of a few segments, closed; returns the arena's end. */
 static inline void
-make_ledger(Model *m, const char *name, int batches, uint32_t len_max)
+make_ledger_in(Model *m, const char *name, int batches, uint32_t len_max, int64_t segment_bytes)
 {
 	BfArena *a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
 	BfLedgerWriter *w;
 
-	model_init(m, name, 12000);
+	model_init(m, name, segment_bytes);
 	REQUIRE_OK(bf_ledger_writer_open(a, m->dir, model_end(m), &m->options, &w, &test_err));
 	for (int i = 0; i < batches; i++)
 		REQUIRE_OK(model_append(m, w, 1 + (int32_t) test_random_below(10), len_max));
 	REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
 	bf_arena_free(a);
+}
+
+static inline void
+make_ledger(Model *m, const char *name, int batches, uint32_t len_max)
+{
+	make_ledger_in(m, name, batches, len_max, 12000);
 }
 
 #endif

@@ -351,3 +351,50 @@ TEST(writer_codecs_and_large_rows)
 		model_check(&m, NULL);
 	}
 }
+
+/* Entries that name a batch further on, by a wrong position or a wrong offset. */
+TEST(writer_index_that_points_too_far_is_not_believed)
+{
+	Model m;
+	const char *path;
+	uint8_t bytes[1 << 12];
+	size_t size;
+
+	make_ledger_in(&m, "ledger", 25, 900, 1 << 20);
+	path = segment_path(&m, 0, "index");
+	size = read_file(path, bytes, sizeof bytes);
+	REQUIRE(size >= 16 && size < sizeof bytes);
+	for (size_t i = 0; i + 8 < size; i += 8)
+		for (int k = 0; k < 2; k++)
+		{
+			uint8_t entry[8];
+
+			memcpy(entry, bytes + i, 8);
+			if (k == 0)
+				memcpy(entry + 4, bytes + i + 12, 4);
+			else
+				bf_store32be(entry, bf_load32be(entry) - 1);
+			write_at(path, (int64_t) i, entry, 8);
+			if (k == 0)
+				REQUIRE(truncate(path, (off_t) i + 8) == 0);
+			for (int64_t e = 0; e < model_end(&m).entry; e++)
+			{
+				BfArena *a = bf_arena_new(test_host(), "look-up", (size_t) 1 << 30);
+				BfRange range = {e, e};
+				BfRangeSet set = {1, &range};
+				BfLogDir *d;
+				BfLogWalk *w;
+				BfBatchHeader h;
+				const uint8_t *batch;
+				const char *file;
+				int64_t position;
+
+				REQUIRE_OK(bf_log_dir_open(a, m.dir, NULL, &d, &test_err));
+				REQUIRE_OK(bf_log_walk_new(a, d, &set, true, &w, &test_err));
+				REQUIRE_OK(bf_log_walk_next(w, &h, &batch, &position, &file, &test_err));
+				EXPECT(batch != NULL && h.base_offset <= e && h.last_offset >= e);
+				bf_arena_free(a);
+			}
+			write_at(path, 0, bytes, size);
+		}
+}
