@@ -2,7 +2,7 @@
  * What the Parquet reader costs, column by column. Built by hand, not part of the tests:
  *
  *     gcc -std=c11 -D_GNU_SOURCE -O2 -Isrc -Itest -o parquet_scan test/bench/parquet_scan.c \
- *         src/base/*.c src/vec/*.c src/io/*.c src/codec/*.c src/parquet/*.c \
+ *         $(find src/base src/vec src/io src/codec src/parquet -name '*.c') \
  *         test/unit/lib/host_posix.c -lzstd -llz4 -lsnappy -lz -lbrotlidec -lm
  *     parquet_scan FILE [column ...]
  *
