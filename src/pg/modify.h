@@ -6,10 +6,11 @@
 
 #include "postgres.h"
 
-#include "commands/explain.h"
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
+
+#include "pg/version.h"
 
 extern int bifangIsForeignRelUpdatable(Relation rel);
 extern List *bifangPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index result_relation,
