@@ -23,8 +23,10 @@
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 
+#include "pg/error.h"
 #include "pg/numeric_out.h"
 #include "pg/typemap.h"
+#include "pg/version.h"
 
 #define UNIX_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 #define UNIX_USECS ((int64) UNIX_DAYS * USECS_PER_DAY)
@@ -136,7 +138,7 @@ bump_alloc(BifangOut *o, Bump *b, size_t size)
 
 /* ---- errors ---- */
 
-static void out_of_range(const BifangOut *o, const char *value) pg_attribute_noreturn();
+static void out_of_range(const BifangOut *o, const char *value) BIFANG_NORETURN;
 
 static void
 out_of_range(const BifangOut *o, const char *value)
@@ -458,7 +460,7 @@ copy_ascii(char *to, const uint8 *from, uint32 len)
 	return (bad & ASCII_HIGH) == 0;
 }
 
-static void bad_text(const BifangOut *o, BfView v) pg_attribute_noreturn();
+static void bad_text(const BifangOut *o, BfView v) BIFANG_NORETURN;
 
 static void
 bad_text(const BifangOut *o, BfView v)

@@ -21,7 +21,10 @@
 
 #include "base/status.h"
 
-extern void bifang_report(const BfError *err) pg_attribute_noreturn();
+/* The server's own spelling changed in PostgreSQL 18. */
+#define BIFANG_NORETURN __attribute__((noreturn))
+
+extern void bifang_report(const BfError *err) BIFANG_NORETURN;
 /* Core errors raised below `elevel` ERROR: a WARNING or LOG line, returns. */
 extern void bifang_warn(int elevel, const BfError *err);
 

@@ -3,6 +3,8 @@
  */
 #include "pg/numeric_out.h"
 
+#include "pg/version.h"
+
 #define BASE 10000
 #define SHORT_DSCALE_MAX 63
 #define SHORT_WEIGHT_MIN (-64)

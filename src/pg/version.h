@@ -10,6 +10,9 @@
 #error "bifang_fdw needs PostgreSQL 15 or later"
 #endif
 
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
