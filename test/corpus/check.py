@@ -285,6 +285,35 @@ def check_iceberg():
             check_iceberg_table(entry)
 
 
+def check_spark_rows(name, entry, columns, head):
+    """Every value of a small table; rows are matched by sorting both sides in the same way."""
+    picked = [i for i, c in enumerate(entry["columns"]) if any(n == c["name"] for n, _, _ in columns)]
+    shown = [f"encode({quote(n)}, 'hex')" if k == "BLOB" else f"{quote(n)}::text" for n, k, _ in columns]
+    rows, errors, err = psql(head + "SELECT json_agg(json_build_array(" + ", ".join(shown) + ")) FROM f;")
+    if errors:
+        return report(False, f"spark {name} rows", errors[:1])
+    ours = json.loads("\x1f".join(rows[0]))
+    theirs = [[row[i] for i in picked] for row in entry["all"]]
+
+    def match(want, got):
+        if want is None or got is None:
+            return want is got
+        kind = columns[column][1]
+        return (want == got if kind == "VARCHAR" else same_value(kind, want, got))
+
+    for got in ours:
+        for want in theirs:
+            for column in range(len(columns)):
+                if not match(want[column], got[column]):
+                    break
+            else:
+                theirs.remove(want)
+                break
+        else:
+            return report(False, f"spark {name} rows", f"none is {got}")
+    report(not theirs, f"spark {name} rows", f"missing {theirs[:1]}")
+
+
 SPARK_KINDS = {"bigint": "BIGINT", "int": "INTEGER", "string": "VARCHAR", "timestamp": "TIMESTAMP",
                "timestamp_ntz": "TIMESTAMP", "date": "DATE", "float": "FLOAT", "double": "DOUBLE",
                "boolean": "BOOLEAN", "binary": "BLOB"}
@@ -325,6 +354,8 @@ def check_spark():
         cells = [r.split("\x1f") for r in re.split("\x1e|\n(?=col\x1f)", text)]
         report(cells[0] == ["rows", str(entry["rows"])], f"spark {name}", f"{cells[0]}")
         compare_columns(f"spark {name}", columns, cells[1:])
+        if "all" in entry:
+            check_spark_rows(name, entry, columns, script.split("SELECT 'rows'")[0])
 
 
 def kafka_expected(version):
