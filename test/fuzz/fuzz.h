@@ -42,6 +42,7 @@
 	X(offload)               \
 	X(parquet)               \
 	X(parquet_decode)        \
+	X(pred)                  \
 	X(rangeset)              \
 	X(segment)               \
 	X(source)
