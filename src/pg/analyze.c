@@ -1,8 +1,10 @@
 /*
  * pg/analyze.c: ANALYZE of a foreign table.
  *
- * All rows are read once and sampled with Vitter's reservoir, as the server does for heaps; rows
- * come back in reading order, so that correlation means something. The total is what was read.
+ * Rows are sampled with Vitter's reservoir, as the server does for heaps, and come back in reading
+ * order, so that correlation means something. Of a table of many files every n-th is read, in full;
+ * the total then is what manifests and ledgers say, or, where nobody counts rows, in proportion
+ * to the bytes read.
  */
 #include "pg/analyze.h"
 
@@ -15,6 +17,9 @@
 
 #include "pg/scan.h"
 #include "pg/version.h"
+
+/* Units that are read at least, when there are more. */
+#define UNITS_WANTED 64
 
 typedef struct Sampler
 {
@@ -97,6 +102,22 @@ sort_rows(Sampler *sm)
 	pfree(all);
 }
 
+/* Rows of the whole table, by what was seen of it. */
+static double
+total_rows(const Sampler *sm)
+{
+	const BifangScan *s = sm->scan;
+	double bytes = 0;
+
+	if (s->unit_step == 1)
+		return sm->seen;
+	if (s->work->exact)
+		return (double) s->work->rows;
+	for (int32 i = 0; i < s->work->n_units; i += s->unit_step)
+		bytes += (double) s->work->units[i].bytes;
+	return bytes > 0 ? sm->seen * (double) s->work->bytes / bytes : sm->seen;
+}
+
 static int
 acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, double *totalrows,
 			 double *totaldeadrows)
@@ -116,6 +137,7 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 	memset(sm.isnull, true, (size_t) desc->natts);
 	reservoir_init_selection_state(&sm.state, targrows);
 	bifang_scan_restart(sm.scan, &bifang_log_everything);
+	sm.scan->unit_step = Max(bifang_scan_work(sm.scan, snapshot)->n_units / UNITS_WANTED, 1);
 	while (bifang_scan_fill(sm.scan, snapshot))
 	{
 		bifang_vacuum_delay_point();
@@ -123,12 +145,12 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 			sample_row(&sm, row);
 	}
 	sort_rows(&sm);
+	*totalrows = total_rows(&sm);
+	*totaldeadrows = 0;
 	MemoryContextDelete(sm.scan->cxt);
 	UnregisterSnapshot(snapshot);
-	*totalrows = sm.seen;
-	*totaldeadrows = 0;
 	ereport(elevel, (errmsg("\"%s\": table contains %.0f rows; %d rows in sample",
-							RelationGetRelationName(relation), sm.seen, sm.n)));
+							RelationGetRelationName(relation), *totalrows, sm.n)));
 	return sm.n;
 }
 

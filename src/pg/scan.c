@@ -114,6 +114,7 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs)
 	foreach (lc, attrs)
 		init_column(s, &s->columns[i++], TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1));
 	s->range = bifang_log_everything;
+	s->unit_step = 1;
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -332,8 +333,9 @@ next_unit(BifangScan *s)
 {
 	while (!s->range.empty && s->next_unit < s->work->n_units)
 	{
-		BifangUnit *u = &s->work->units[s->next_unit++];
+		BifangUnit *u = &s->work->units[s->next_unit];
 
+		s->next_unit += s->unit_step;
 		if (u->tier == BIFANG_TIER_KAFKA &&
 			(u->partition < s->range.partition_first || u->partition > s->range.partition_last))
 			continue;

@@ -69,6 +69,7 @@ typedef struct BifangScan
 	/* Position. */
 	BifangLogRange range; /* KAFKA */
 	int32 next_unit;
+	int32 unit_step;  /* 1 = every unit; ANALYZE may leave some out */
 	BifangUnit *unit; /* NULL = none is open */
 	BfReader *reader;
 	const BfBatch *batch;

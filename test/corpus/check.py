@@ -409,7 +409,8 @@ def check_kafka():
             for partition, levels in kafka_expected(version).items():
                 if "records" in levels:
                     levels = {"read_committed": levels}
-                check_kafka_partition(version, "stopped", partition, levels)
+                for state in ("stopped", "live"):
+                    check_kafka_partition(version, state, partition, levels)
 
 
 rows, errors, err = psql(SETUP + "SELECT pg_postmaster_start_time();")
