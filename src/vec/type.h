@@ -99,35 +99,9 @@ extern bool bf_type_equal(BfType a, BfType b);
 /* "decimal(12,2)", "timestamptz", "fixed[16]": Iceberg's spelling where Iceberg has the type. */
 extern void bf_type_name(BfType t, char *buf, size_t size);
 
-/* A column of a table or file. */
-typedef struct BfField
-{
-	int32_t id;		  /* Iceberg field id; 0 = none */
-	const char *name; /* borrowed from the arena of the schema */
-	BfType type;
-	bool required;
-	const char *doc;			/* NULL = none */
-	const char *const *aliases; /* names to find it by in files without ids (name mapping) */
-	int32_t n_aliases;
-	bool mapped;			  /* a name mapping exists; aliases (perhaps none) are authoritative */
-	struct BfField *children; /* STRUCT: fields; LIST: element; MAP: key, value */
-	int32_t n_children;
-} BfField;
-
-/* A top-level column list; `schema_id` is Iceberg's. */
-typedef struct BfSchema
-{
-	int32_t schema_id;
-	int32_t n_fields;
-	BfField *fields;
-} BfSchema;
-
-/* Index of the field, -1 if absent. */
-extern int32_t bf_schema_find_id(const BfSchema *s, int32_t id);
-extern int32_t bf_schema_find_name(const BfSchema *s, const char *name);
-
 /* Storage-typed single value: partition constants, defaults, bounds. Views point into the arena
- * of whatever made the value. */
+ * of whatever made the value. The view of a nested value is an array of BfValue and its length:
+ * one per child of a STRUCT, the elements of a LIST, key, value, key, value... of a MAP. */
 typedef struct BfValue
 {
 	bool is_null;
@@ -143,6 +117,42 @@ typedef struct BfValue
 		BfView view;
 	} v;
 } BfValue;
+
+static inline const BfValue *
+bf_value_children(const BfValue *v)
+{
+	return (const BfValue *) (const void *) v->v.view.ptr;
+}
+
+/* A column of a table or file. */
+typedef struct BfField
+{
+	int32_t id;		  /* Iceberg field id; 0 = none */
+	const char *name; /* borrowed from the arena of the schema */
+	BfType type;
+	bool required;
+	const char *doc;			/* NULL = none */
+	const char *const *aliases; /* names to find it by in files without ids (name mapping) */
+	int32_t n_aliases;
+	bool mapped;			  /* a name mapping exists; aliases (perhaps none) are authoritative */
+	struct BfField *children; /* STRUCT: fields; LIST: element; MAP: key, value */
+	int32_t n_children;
+	/* What rows of files that lack the column have (Iceberg v3); without one they have NULL. */
+	bool has_default;
+	BfValue initial_default;
+} BfField;
+
+/* A top-level column list; `schema_id` is Iceberg's. */
+typedef struct BfSchema
+{
+	int32_t schema_id;
+	int32_t n_fields;
+	BfField *fields;
+} BfSchema;
+
+/* Index of the field, -1 if absent. */
+extern int32_t bf_schema_find_id(const BfSchema *s, int32_t id);
+extern int32_t bf_schema_find_name(const BfSchema *s, const char *name);
 
 /* Total order within one type as PostgreSQL has it: NaN above all, -0 = 0, bytes by memcmp, UINT64
  * unsigned. NULLs are not compared. */
