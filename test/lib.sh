@@ -57,14 +57,19 @@ find_run_dir() {
 	chmod 755 "$RUN/servers"
 }
 
-# The pg_config that is asked is Debian's wrapper or the real one; both know these.
+# The pg_config that is asked is Debian's wrapper, the real one, or the one of the copy itself (whoever
+# evaluates `server.sh env` has that first in the path); all know these.
+server_path() {
+	local path
+	path=$("$PG_CONFIG" "$1") || die "no pg_config; run make deps"
+	echo "$STAGE${path#"$STAGE"}"
+}
+
 find_stage() {
-	local bindir
-	bindir=$("$PG_CONFIG" --bindir) || die "no pg_config; run make deps"
 	STAGE=$RUN/stage
-	PGBIN=$STAGE$bindir
-	PGLIB=$STAGE$("$PG_CONFIG" --pkglibdir)
-	PGSHARE=$STAGE$("$PG_CONFIG" --sharedir)
+	PGBIN=$(server_path --bindir) || exit 1
+	PGLIB=$(server_path --pkglibdir)
+	PGSHARE=$(server_path --sharedir)
 }
 
 find_run_dir
