@@ -28,13 +28,13 @@
 #include "pg/error.h"
 #include "pg/garbage.h"
 #include "pg/host.h"
+#include "pg/logcache.h"
 #include "pg/modify.h"
 
 #define LOCK_LEDGER 0xBF01
 #define LOCK_TABLE 0xBF02
 
 #define SEGMENT_BYTES_MAX ((int64) 128 << 20)
-#define WRITER_ARENA_MAX ((size_t) 1 << 30)
 
 typedef struct Mark
 {
@@ -49,9 +49,7 @@ struct BifangWriter
 {
 	dlist_node node;
 	MemoryContext cxt;
-	BfArena *arena;	  /* owned by cxt: the log writer */
-	BfArena *scratch; /* owned by cxt: encoding of one batch */
-	BfLedgerWriter *log;
+	BifangLog *log;		 /* owned */
 	BifangLedger ledger; /* strings in cxt */
 	const char *table_uuid;
 	SubTransactionId subid; /* in which it was opened; gone when that aborts */
@@ -140,7 +138,7 @@ find_by_ledger(int64 ledger_id)
 	return NULL;
 }
 
-/* A writer without its log, linked last, when nothing can fail any more. */
+/* A writer without its log, linked when nothing can fail any more. */
 static BifangWriter *
 writer_new(const BifangTarget *target)
 {
@@ -151,25 +149,17 @@ writer_new(const BifangTarget *target)
 	w->cxt = cxt;
 	w->table_uuid = MemoryContextStrdup(cxt, target->table_uuid);
 	w->subid = GetCurrentSubTransactionId();
-	w->arena = bifang_arena(cxt, "ledger writer", WRITER_ARENA_MAX);
-	w->scratch = bifang_arena(cxt, "ledger append", WRITER_ARENA_MAX);
 	return w;
 }
 
 static void
 writer_open(BifangWriter *w, const BifangLedger *l)
 {
-	const BfLedgerOptions options = {
-		.codec = BF_CODEC_ZSTD, .level = 0, .segment_bytes_max = SEGMENT_BYTES_MAX};
-	BfError err = {0};
-
 	w->ledger = *l;
 	w->ledger.live_dir = MemoryContextStrdup(w->cxt, l->live_dir);
 	w->ledger.ns = w->ledger.table = w->ledger.origin = w->ledger.offload_path = NULL;
 	w->start = w->recorded = ledger_end(l);
-	BIFANG_CHECK(
-		bf_ledger_writer_open(w->arena, w->ledger.live_dir, w->start, &options, &w->log, &err),
-		&err);
+	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start);
 	dlist_push_tail(&writers, &w->node);
 }
 
@@ -211,21 +201,26 @@ claim_ledger(int64 ledger_id)
 /* A directory that nobody has: left-overs of a lost transaction, or another database's ledger of
  * the same number, keep theirs. */
 static const char *
-make_directory(BifangWriter *w, const BifangTarget *target, int64 ledger_id)
+make_directory(const BifangTarget *target, int64 ledger_id)
 {
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "new ledger", BIFANG_ARENA_MAX_METADATA);
+
 	for (int attempt = 0;; attempt++)
 	{
 		char *dir = attempt == 0
 						? psprintf("%s/" INT64_FORMAT, target->live_dir, ledger_id)
 						: psprintf("%s/" INT64_FORMAT "-%d", target->live_dir, ledger_id, attempt);
 		BfError err = {0};
-		BfStatus status = bf_exec_ledger_create(w->scratch, dir, target->schema, &err);
+		BfStatus status = bf_exec_ledger_create(arena, dir, target->schema, &err);
 
 		if (status == BF_OK)
-			status = bf_publish_bytes(w->scratch, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir),
+			status = bf_publish_bytes(arena, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir),
 									  target->table_uuid, strlen(target->table_uuid), &err);
 		if (status == BF_OK)
+		{
+			bifang_arena_free(arena);
 			return dir;
+		}
 		if (status != BF_ERR_CONFLICT || attempt > 1000)
 			bifang_report(&err);
 		CHECK_FOR_INTERRUPTS();
@@ -233,7 +228,7 @@ make_directory(BifangWriter *w, const BifangTarget *target, int64 ledger_id)
 }
 
 static BifangLedger *
-create_ledger(BifangWriter *w, const BifangTarget *target, CommandId cid)
+create_ledger(const BifangTarget *target, CommandId cid)
 {
 	BifangLedger *l = palloc0(sizeof *l);
 
@@ -246,7 +241,7 @@ create_ledger(BifangWriter *w, const BifangTarget *target, CommandId cid)
 	/* Locked before there is anything to find: whoever meets an unlocked directory without a row
 	 * knows that its transaction is gone. */
 	(void) bifang_lock_ledger(l->id, true);
-	l->live_dir = make_directory(w, target, l->id);
+	l->live_dir = make_directory(target, l->id);
 	bifang_catalog_insert_ledger(target->table_uuid, l, cid);
 	return l;
 }
@@ -287,7 +282,7 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 	w = writer_new(target);
 	w->created = chosen == NULL;
 	if (w->created)
-		chosen = create_ledger(w, target, cid);
+		chosen = create_ledger(target, cid);
 	writer_open(w, chosen);
 	return w;
 }
@@ -306,7 +301,7 @@ set_mark(BifangWriter *w)
 	bifang_modify_spill(w, current);
 	mark = MemoryContextAlloc(w->cxt, sizeof *mark);
 	mark->subid = current;
-	mark->end = bf_ledger_writer_end(w->log);
+	mark->end = bf_ledger_writer_end(w->log->writer);
 	mark->recorded = w->recorded;
 	mark->cid = w->cid;
 	mark->outer = w->marks;
@@ -327,22 +322,22 @@ bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *bat
 						errhint("End the transaction; the next one repairs the ledger.")));
 	if (subid == GetCurrentSubTransactionId())
 		set_mark(w);
-	BIFANG_CHECK(bf_exec_ledger_append(w->log, schema, batch, rows, n_rows,
-									   host->now_us(host) / 1000, w->scratch, &err),
+	BIFANG_CHECK(bf_exec_ledger_append(w->log->writer, schema, batch, rows, n_rows,
+									   host->now_us(host) / 1000, w->log->scratch, &err),
 				 &err);
-	bf_arena_reset(w->scratch);
+	bf_arena_reset(w->log->scratch);
 	w->cid = Max(w->cid, cid);
 }
 
 void
 bifang_writer_record(BifangWriter *w)
 {
-	BfLedgerEnd end = bf_ledger_writer_end(w->log);
+	BfLedgerEnd end = bf_ledger_writer_end(w->log->writer);
 
 	if (same_end(end, w->recorded))
 		return;
 	set_mark(w);
-	end = bf_ledger_writer_end(w->log);
+	end = bf_ledger_writer_end(w->log->writer);
 	bifang_catalog_insert_append(w->ledger.id, end, w->cid);
 	w->recorded = end;
 	w->retired |= ledger_full(end);
@@ -370,7 +365,7 @@ bifang_writer_retire(int64 ledger_id)
 		return false;
 	bifang_modify_flush(w->table_uuid);
 	w->retired = true;
-	BIFANG_CHECK(bf_ledger_writer_sync(w->log, &err), &err);
+	BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	return true;
 }
 
@@ -409,36 +404,48 @@ sync_writers(void)
 
 		close_if_full(w);
 		if (!same_end(w->recorded, w->start))
-			BIFANG_CHECK(bf_ledger_writer_sync(w->log, &err), &err);
+			BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	}
 }
 
-/* Runs in abort: nothing here may raise. */
+typedef enum Fate
+{
+	FATE_KEEP,	/* committed: the log may stay open for the next transaction */
+	FATE_CLOSE, /* the files stay as they are */
+	FATE_CUT	/* aborted: what was written goes */
+} Fate;
+
+/* Runs in commit and abort: nothing here may raise. */
 static void
-forget_writer(BifangWriter *w, bool cut)
+forget_writer(BifangWriter *w, Fate fate)
 {
 	char dir[MAXPGPATH];
-	bool remove = cut && w->created;
+	bool remove = fate == FATE_CUT && w->created;
 	BfError err = {0};
 
 	dlist_delete(&w->node);
 	strlcpy(dir, w->ledger.live_dir, sizeof dir);
-	if (cut && !remove && bf_ledger_writer_rewind(w->log, w->start, &err) != BF_OK)
+	if (fate == FATE_CUT && !remove &&
+		bf_ledger_writer_rewind(w->log->writer, w->start, &err) != BF_OK)
 		bifang_warn(LOG, &err);
+	if (fate == FATE_KEEP && !w->retired && !w->broken)
+		bifang_log_keep(w->log);
+	else
+		bifang_log_close(w->log);
 	MemoryContextDelete(w->cxt);
 	if (remove && bifang_remove_tree(dir, &err) != BF_OK)
 		bifang_warn(LOG, &err);
 }
 
 static void
-forget_all(bool cut)
+forget_all(Fate fate)
 {
 	dlist_mutable_iter it;
 
 	dlist_foreach_modify(it, &writers)
-		forget_writer(dlist_container(BifangWriter, node, it.cur), cut);
+		forget_writer(dlist_container(BifangWriter, node, it.cur), fate);
 	bifang_modify_forget();
-	bifang_garbage_end(cut);
+	bifang_garbage_end(fate == FATE_CUT);
 	handed_over = false;
 }
 
@@ -452,11 +459,11 @@ on_xact(XactEvent event, void *arg)
 			sync_writers();
 			handed_over = true;
 			break;
-		case XACT_EVENT_COMMIT:
-		case XACT_EVENT_PREPARE: forget_all(false); break;
+		case XACT_EVENT_COMMIT: forget_all(FATE_KEEP); break;
+		case XACT_EVENT_PREPARE: forget_all(FATE_CLOSE); break;
 		/* An error after PRE_COMMIT comes before the commit record (after it the server would
 		 * panic), so what was synced can be cut again. */
-		case XACT_EVENT_ABORT: forget_all(!handed_over); break;
+		case XACT_EVENT_ABORT: forget_all(handed_over ? FATE_CLOSE : FATE_CUT); break;
 		default: break;
 	}
 }
@@ -469,12 +476,12 @@ writer_abort_sub(BifangWriter *w, SubTransactionId subid)
 
 	if (mark == NULL || mark->subid != subid)
 		return;
-	if (bf_ledger_writer_rewind(w->log, mark->end, &err) != BF_OK)
+	if (bf_ledger_writer_rewind(w->log->writer, mark->end, &err) != BF_OK)
 	{
 		w->broken = true;
 		bifang_warn(LOG, &err);
 	}
-	bf_arena_reset(w->scratch);
+	bf_arena_reset(w->log->scratch);
 	w->recorded = mark->recorded;
 	w->cid = mark->cid;
 	w->marks = mark->outer;
@@ -515,7 +522,7 @@ on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, 
 		if (event == SUBXACT_EVENT_COMMIT_SUB)
 			writer_commit_sub(w, subid, parent);
 		else if (w->subid == subid)
-			forget_writer(w, true);
+			forget_writer(w, FATE_CUT);
 		else
 			writer_abort_sub(w, subid);
 	}

@@ -11,7 +11,7 @@
  *
  * Edges of the transaction's events:
  *   PRE_COMMIT, PRE_PREPARE   close full ledgers, sync every writer; an error here aborts
- *   COMMIT, PREPARE           forget the writers (files closed, memory freed)
+ *   COMMIT, PREPARE           forget the writers; after COMMIT the files may stay open (logcache.h)
  *   ABORT                     cut what was written (best effort: the next writer cuts too), forget
  *   COMMIT_SUB                marks and writers pass to the parent
  *   ABORT_SUB                 writers opened inside are dropped with their locks; others go back to
