@@ -1,0 +1,104 @@
+/*
+ * pg/convert_internal.h: what the files of the conversion into Datums share; see convert_out.h.
+ *
+ *   convert_out.c     which conversion, dictionaries, domains, the buffers
+ *   convert_fixed.c   numbers, dates and times
+ *   convert_views.c   text, bytes and what else has a length
+ */
+#ifndef BIFANG_PG_CONVERT_INTERNAL_H
+#define BIFANG_PG_CONVERT_INTERNAL_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+
+#include "pg/convert_out.h"
+#include "pg/error.h"
+
+#define BIFANG_UNIX_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define BIFANG_UNIX_USECS ((int64) BIFANG_UNIX_DAYS * USECS_PER_DAY)
+
+/* Bump allocation out of chunks; reset keeps the largest one. */
+typedef struct BifangBump
+{
+	MemoryContext cxt; /* everything is in it, palloc'd results too */
+	char *at;
+	size_t left;
+	char *kept; /* outside cxt: survives a reset */
+	size_t kept_size;
+} BifangBump;
+
+/* Rows [first, first + n) of a flat vector. Rows that are NULL may get any Datum. */
+typedef void (*BifangFlatFn)(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
+							 const bool *isnull);
+/* One value of VIEW storage, into o->bump. */
+typedef Datum (*BifangViewFn)(BifangOut *o, BfView value);
+
+/* flat = NULL: there is no such conversion. */
+typedef struct BifangChoice
+{
+	BifangFlatFn flat;
+	BifangViewFn view;
+} BifangChoice;
+
+struct BifangOut
+{
+	MemoryContext cxt;
+	BfType from;
+	Oid typid; /* base type */
+	Oid declared;
+	int32 typmod;
+	const char *column;
+	const char *file;
+	BifangFlatFn flat;
+	BifangViewFn view; /* VIEW storage: one value; `flat` is then run by it */
+	BifangBump row_bump;
+	BifangBump dict_bump;
+	BifangBump *bump; /* where by-reference results go now */
+	Datum *dict;
+	bool *dict_done;
+	int32 dict_cap;
+	uint64 dict_epoch;
+	const BfVector *dict_of; /* NULL: nothing remembered */
+	FmgrInfo in_fn;
+	Oid in_param;
+	void *domain;
+	bool has_domain;
+};
+
+/* Room for `size` bytes in one piece. */
+extern void bifang_bump_reserve(BifangOut *o, BifangBump *b, size_t size);
+
+static inline char *
+bifang_bump_alloc(BifangOut *o, BifangBump *b, size_t size)
+{
+	char *p;
+
+	size = MAXALIGN(size);
+	if (unlikely(b->left < size))
+		bifang_bump_reserve(o, b, size);
+	p = b->at;
+	b->at += size;
+	b->left -= size;
+	return p;
+}
+
+extern void bifang_out_of_range(const BifangOut *o, const char *value) BIFANG_NORETURN;
+/* Error context callback: names the column where a function of the server raises the error. */
+extern void bifang_out_context(void *arg);
+
+/* Is every value of decimal(precision, scale) one of the declared type, with the same scale? */
+extern bool bifang_numeric_fits_always(const BifangOut *o, int precision, int scale);
+/* To a declared precision and scale that may not hold the value: PostgreSQL's own rounding, and
+ * then it must not have rounded. */
+extern Datum bifang_numeric_fit(BifangOut *o, Datum num);
+
+/* By storage: `fits` says that a numeric needs no check. */
+extern BifangChoice bifang_choose_fixed(BfType from, Oid typid, bool fits);
+/* `typmod`: the declared type has a length. */
+extern BifangChoice bifang_choose_view(BfType from, Oid typid, bool typmod);
+/* Does the choice go through the type's input function? */
+extern bool bifang_view_needs_input(BifangChoice c);
+
+#endif
