@@ -187,12 +187,46 @@ put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 	return BF_OK;
 }
 
-/* Rows of the batch at hand, until it or the column batch is at its end. */
-static BfStatus
-fill(KafkaReader *r, BfError *err)
+static void
+set_nulls(KafkaReader *r, BfKafkaColumn c, const BfView *views, int32_t first)
 {
-	int32_t left = r->it.n_left;
+	for (int32_t i = first; i < r->batch.n_rows; i++)
+		if (views[i].ptr == NULL)
+			set_null(r, c, i);
+}
 
+/* Is every record of the batch a row, and needs no look of its own? */
+static bool
+takes_all(const KafkaReader *r)
+{
+	const BfBatchHeader *h = &r->it.header;
+
+	return !r->want_time && !r->wanted[BF_KAFKA_HEADERS] && h->base_offset >= r->next_offset &&
+		   h->base_offset >= r->range.offset_first && h->last_offset < r->range.offset_end;
+}
+
+static BfStatus
+fill_all(KafkaReader *r, BfError *err)
+{
+	int32_t row = r->batch.n_rows;
+	BfRecordColumns c = {.offsets = r->offsets + row,
+						 .timestamps = r->timestamps_ms + row,
+						 .keys = r->keys + row,
+						 .values = r->values + row};
+	int32_t n;
+
+	BF_TRY(bf_records_columns(&r->it, &c, BF_BATCH_ROWS - row, &n, err));
+	r->batch.n_rows += n;
+	if (c.key_nulls > 0)
+		set_nulls(r, BF_KAFKA_KEY, r->keys, row);
+	if (c.value_nulls > 0)
+		set_nulls(r, BF_KAFKA_VALUE, r->values, row);
+	return BF_OK;
+}
+
+static BfStatus
+fill_some(KafkaReader *r, BfError *err)
+{
 	while (r->batch.n_rows < BF_BATCH_ROWS)
 	{
 		BfRecord rec;
@@ -200,16 +234,27 @@ fill(KafkaReader *r, BfError *err)
 
 		BF_TRY(bf_records_next(&r->it, &rec, &more, err));
 		if (!more)
-		{
-			r->have_batch = false;
-			if (r->it.header.last_offset >= r->next_offset)
-				r->next_offset = r->it.header.last_offset + 1;
 			break;
-		}
 		if (in_range(r, &rec))
 			BF_TRY(put_row(r, &rec, err));
 	}
+	return BF_OK;
+}
+
+/* Rows of the batch at hand, until it or the column batch is at its end. */
+static BfStatus
+fill(KafkaReader *r, BfError *err)
+{
+	int32_t left = r->it.n_left;
+
+	BF_TRY(takes_all(r) ? fill_all(r, err) : fill_some(r, err));
 	r->counters->entries_decoded += left - r->it.n_left;
+	if (r->it.n_left == 0 && bf_cursor_left(&r->it.cursor) == 0)
+	{
+		r->have_batch = false;
+		if (r->it.header.last_offset >= r->next_offset)
+			r->next_offset = r->it.header.last_offset + 1;
+	}
 	return BF_OK;
 }
 

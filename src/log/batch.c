@@ -210,44 +210,34 @@ damaged(const BfRecordIter *it, const char *what, BfError *err)
 					   (long long) it->header.last_offset, what);
 }
 
-BfStatus
-bf_records_next(BfRecordIter *it, BfRecord *out, bool *more, BfError *err)
+/* Any record, with a message for one that is damaged. */
+static __attribute__((noinline)) BfStatus
+careful_record(BfRecordIter *it, BfRecord *out, BfError *err)
 {
 	const uint8_t *p = it->cursor.pos;
 	const uint8_t *end = it->cursor.end;
 	int64_t length, time_delta, delta, n_headers;
 
-	if (it->n_left == 0)
-	{
-		if (BF_UNLIKELY(p != end))
-			return damaged(it, "there are bytes after the last record", err);
-		*more = false;
-		return BF_OK;
-	}
 	p = varint(p, end, 5, &length);
-	if (BF_UNLIKELY(p == NULL || length < RECORD_BYTES_MIN - 1 || length > end - p))
+	if (p == NULL || length < RECORD_BYTES_MIN - 1 || length > end - p)
 		return damaged(it, "its length is out of range", err);
 	end = p + length;
 	p++; /* attributes: unused so far */
 	p = varint(p, end, 10, &time_delta);
-	if (BF_UNLIKELY(p == NULL || (p = varint(p, end, 5, &delta)) == NULL))
+	if (p == NULL || (p = varint(p, end, 5, &delta)) == NULL)
 		return damaged(it, "its timestamp or offset passes its end", err);
-	if (BF_UNLIKELY(delta < it->delta_min ||
-					delta > it->header.last_offset - it->header.base_offset))
+	if (delta < it->delta_min || delta > it->header.last_offset - it->header.base_offset)
 		return damaged(it, "its offset does not ascend or is past the batch's last", err);
 	p = nullable_bytes(p, end, &out->key, &out->key_null);
-	if (BF_UNLIKELY(p == NULL ||
-					(p = nullable_bytes(p, end, &out->value, &out->value_null)) == NULL))
+	if (p == NULL || (p = nullable_bytes(p, end, &out->value, &out->value_null)) == NULL)
 		return damaged(it, "its key or value passes its end", err);
 	p = varint(p, end, 5, &n_headers);
 	/* A header takes two bytes at least; without headers nothing may follow. */
-	if (BF_UNLIKELY(p == NULL || n_headers < 0 || n_headers > (end - p) / 2 ||
-					(n_headers == 0 && p != end)))
+	if (p == NULL || n_headers < 0 || n_headers > (end - p) / 2 || (n_headers == 0 && p != end))
 		return damaged(it, "its headers do not end where it does", err);
 	if (it->header.log_append_time)
 		out->timestamp = it->header.max_timestamp;
-	else if (BF_UNLIKELY(
-				 __builtin_add_overflow(it->header.base_timestamp, time_delta, &out->timestamp)))
+	else if (__builtin_add_overflow(it->header.base_timestamp, time_delta, &out->timestamp))
 		return damaged(it, "its timestamp is out of range", err);
 	out->offset = it->header.base_offset + delta;
 	out->n_headers = (int32_t) n_headers;
@@ -255,8 +245,137 @@ bf_records_next(BfRecordIter *it, BfRecord *out, bool *more, BfError *err)
 	it->delta_min = delta + 1;
 	it->n_left--;
 	it->cursor.pos = end;
-	*more = true;
 	return BF_OK;
+}
+
+/* One or two bytes, which must be there; false for longer ones. */
+static inline bool
+short_varint(const uint8_t **p, int64_t *v)
+{
+	uint64_t first = (*p)[0];
+	uint64_t second = (*p)[1];
+
+	if (BF_LIKELY(first < 0x80))
+	{
+		*v = bf_unzigzag(first);
+		*p += 1;
+		return true;
+	}
+	*v = bf_unzigzag((first & 0x7f) | second << 7);
+	*p += 2;
+	return second < 0x80;
+}
+
+/*
+ * The usual record, without headers and with no number above two bytes: then one look at the
+ * bytes that are left serves all of its numbers. NULL when it is another, good or not.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+usual_record(const BfRecordIter *it, const uint8_t *p, int64_t delta_min, BfRecord *out,
+			 int64_t *delta)
+{
+	const uint8_t *end;
+	int64_t length, time_delta, key_len, value_len;
+
+	if (it->cursor.end - p < 16 || !short_varint(&p, &length) || length < RECORD_BYTES_MIN - 1 ||
+		length > it->cursor.end - p)
+		return NULL;
+	end = p + length;
+	p++;
+	if (!short_varint(&p, &time_delta) || !short_varint(&p, delta) || *delta < delta_min ||
+		*delta > it->header.last_offset - it->header.base_offset)
+		return NULL;
+	/* After the key two bytes must be left: the value's length and the header count. */
+	if (!short_varint(&p, &key_len) || key_len < -1 || key_len + 2 > end - p)
+		return NULL;
+	out->key_null = key_len < 0;
+	out->key = (BfView){key_len < 0 ? NULL : p, key_len < 0 ? 0 : (uint32_t) key_len};
+	p += out->key.len;
+	if (!short_varint(&p, &value_len) || value_len < -1 ||
+		p + (value_len < 0 ? 0 : value_len) + 1 != end || end[-1] != 0)
+		return NULL;
+	out->value_null = value_len < 0;
+	out->value = (BfView){value_len < 0 ? NULL : p, value_len < 0 ? 0 : (uint32_t) value_len};
+	if (BF_UNLIKELY(it->header.log_append_time))
+		out->timestamp = it->header.max_timestamp;
+	else if (BF_UNLIKELY(
+				 __builtin_add_overflow(it->header.base_timestamp, time_delta, &out->timestamp)))
+		return NULL;
+	return end;
+}
+
+static inline BfStatus
+at_end(const BfRecordIter *it, BfError *err)
+{
+	if (BF_UNLIKELY(it->cursor.pos != it->cursor.end))
+		return damaged(it, "there are bytes after the last record", err);
+	return BF_OK;
+}
+
+BfStatus
+bf_records_next(BfRecordIter *it, BfRecord *out, bool *more, BfError *err)
+{
+	const uint8_t *end;
+	int64_t delta;
+
+	*more = it->n_left > 0;
+	if (it->n_left == 0)
+		return at_end(it, err);
+	end = usual_record(it, it->cursor.pos, it->delta_min, out, &delta);
+	if (end == NULL)
+		return careful_record(it, out, err);
+	out->offset = it->header.base_offset + delta;
+	out->n_headers = 0;
+	out->headers = (BfView){end, 0};
+	it->delta_min = delta + 1;
+	it->n_left--;
+	it->cursor.pos = end;
+	return BF_OK;
+}
+
+BfStatus
+bf_records_columns(BfRecordIter *it, BfRecordColumns *c, int32_t n_max, int32_t *n_out,
+				   BfError *err)
+{
+	const uint8_t *p = it->cursor.pos;
+	int64_t base = it->header.base_offset;
+	int64_t delta_min = it->delta_min;
+	int32_t left = it->n_left;
+	int32_t n = n_max < left ? n_max : left;
+
+	/* The iterator's fields are kept in registers; the careful way gets and gives them back. */
+	for (int32_t i = 0; i < n; i++)
+	{
+		BfRecord r;
+		int64_t delta;
+		const uint8_t *end = usual_record(it, p, delta_min, &r, &delta);
+
+		if (BF_UNLIKELY(end == NULL))
+		{
+			BfRecord other;
+
+			it->cursor.pos = p;
+			it->delta_min = delta_min;
+			it->n_left = left - i;
+			BF_TRY(careful_record(it, &other, err));
+			r = other;
+			delta = r.offset - base;
+			end = it->cursor.pos;
+		}
+		c->offsets[i] = base + delta;
+		c->timestamps[i] = r.timestamp;
+		c->keys[i] = r.key;
+		c->values[i] = r.value;
+		c->key_nulls += r.key_null;
+		c->value_nulls += r.value_null;
+		delta_min = delta + 1;
+		p = end;
+	}
+	it->cursor.pos = p;
+	it->delta_min = delta_min;
+	it->n_left = left - n;
+	*n_out = n;
+	return it->n_left == 0 ? at_end(it, err) : BF_OK;
 }
 
 BfStatus

@@ -93,6 +93,21 @@ bf_records_begin(BfCodecContext *ctx, const BfBatchHeader *h, const uint8_t *bat
  * by bf_record_header only. */
 extern BfStatus
 bf_records_next(BfRecordIter *it, BfRecord *out, bool *more, BfError *err) BF_MUST_CHECK;
+/* The same for many records at once, into arrays, without headers. Nulls are views with ptr = NULL
+ * and are counted (added to key_nulls and value_nulls). *n < n_max only at the end of the batch,
+ * where all bytes must be consumed. */
+typedef struct BfRecordColumns
+{
+	int64_t *offsets; /* borrowed, n_max elements each */
+	int64_t *timestamps;
+	BfView *keys;
+	BfView *values;
+	int32_t key_nulls;
+	int32_t value_nulls;
+} BfRecordColumns;
+
+extern BfStatus bf_records_columns(BfRecordIter *it, BfRecordColumns *c, int32_t n_max, int32_t *n,
+								   BfError *err) BF_MUST_CHECK;
 /* Next header of a record; advances *rest, which is empty after the last one. */
 extern BfStatus bf_record_header(BfView *rest, BfView *key, BfView *value, bool *value_null,
 								 BfError *err) BF_MUST_CHECK;

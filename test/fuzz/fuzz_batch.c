@@ -54,6 +54,58 @@ rebuild(Target *t, const BfBatchHeader *h, const BfView *values, int32_t n, BfCo
 	FUZZ_CHECK(bf_records_next(&it, &r, &more, &err) == BF_OK && !more);
 }
 
+/* Many records a call against one by one: the same records, the same error. */
+static void
+both_ways(Target *t, const BfBatchHeader *h, const uint8_t *batch, int32_t step)
+{
+	int64_t offsets[64], timestamps[64];
+	BfView keys[64], values[64];
+	BfRecordIter many, single;
+	BfRecord r;
+	BfError err, err2;
+	int32_t n;
+	bool more = true;
+
+	if (bf_records_begin(t->ctx, h, batch, 0, t->scratch, &many, &err) != BF_OK)
+		return;
+	single = many;
+	while (more)
+	{
+		BfRecordColumns c = {offsets, timestamps, keys, values, 0, 0};
+		BfStatus s = bf_records_columns(&many, &c, step, &n, &err);
+		int32_t nulls = 0;
+
+		for (int32_t i = 0; i < (s == BF_OK ? n : step); i++)
+		{
+			BfStatus s2 = bf_records_next(&single, &r, &more, &err2);
+
+			if (s2 != BF_OK)
+			{
+				FUZZ_CHECK(s == s2 && err.offset == err2.offset);
+				FUZZ_CHECK(strcmp(err.text, err2.text) == 0);
+				return;
+			}
+			if (!more)
+				break;
+			FUZZ_CHECK(s != BF_OK || (offsets[i] == r.offset && timestamps[i] == r.timestamp));
+			FUZZ_CHECK(s != BF_OK || (keys[i].ptr == r.key.ptr && keys[i].len == r.key.len));
+			FUZZ_CHECK(s != BF_OK ||
+					   (values[i].ptr == r.value.ptr && values[i].len == r.value.len));
+			FUZZ_CHECK(r.key_null == (r.key.ptr == NULL) && r.value_null == (r.value.ptr == NULL));
+			nulls += r.key_null + r.value_null;
+		}
+		if (s != BF_OK)
+		{
+			/* It looks ahead: bytes after the last record are found with the last record. */
+			FUZZ_CHECK(bf_records_next(&single, &r, &more, &err2) == s);
+			return;
+		}
+		FUZZ_CHECK(nulls == c.key_nulls + c.value_nulls);
+		if (n < step)
+			return;
+	}
+}
+
 static void
 one_batch(Target *t, const BfBatchHeader *h, const uint8_t *batch, int64_t position, BfCodec codec)
 {
@@ -79,6 +131,7 @@ one_batch(Target *t, const BfBatchHeader *h, const uint8_t *batch, int64_t posit
 		if (n < VALUES_MAX)
 			values[n++] = r.value;
 	}
+	both_ways(t, h, batch, 1 + (int32_t) (h->crc % 64));
 	if (n > 0 && h->base_offset < INT64_MAX - VALUES_MAX - 2)
 		rebuild(t, h, values, n, codec);
 	if (h->control)
