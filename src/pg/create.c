@@ -218,6 +218,8 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 {
 	BifangLakeTable row = {.catalog = o->catalog_name, .ns = o->ns, .name = o->table};
 	BfArena *arena = bifang_arena(CurrentMemoryContext, "new table", BIFANG_ARENA_MAX_METADATA);
+	const char *property = BIFANG_ORIGIN_PROPERTY;
+	const char *origin = bifang_catalog_origin();
 	const char *metadata_path;
 	BfIceSpec *spec;
 	BfError err = {0};
@@ -228,7 +230,7 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	for (int i = 0; i < schema->n_fields; i++)
 		schema->fields[i].id = i + 1;
 	spec = bifang_partition_spec(schema, partition_by);
-	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, NULL, NULL, 0,
+	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, &property, &origin, 1,
 							   &metadata_path, &err),
 				 &err);
 	bifang_remove_on_abort(metadata_path, 2);
@@ -406,13 +408,23 @@ bifang_register_table(PG_FUNCTION_ARGS)
 
 /* Dropping ------------------------------------------------------------------------------------ */
 
-/* Files that the server's own directories don't hold need the role that can write there. */
+/* Files of a table that another database made are not ours to remove. Files that the server's own
+ * directories don't hold need the role that can write there. */
 static void
-check_purge(const BifangOptions *o, const char *dir)
+check_purge(const BifangOptions *o, const BfIceTable *t)
 {
+	const char *dir = t->location.found;
+	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
 	size_t n = strlen(o->warehouse);
 
 	bifang_options_check_write(o);
+	if (origin != NULL && !bifang_table_is_own(t))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("files of the table belong to another database"),
+				 errdetail("They were made by database %s (system identifier/oid), this is %s.",
+						   origin, bifang_catalog_origin()),
+				 errhint("Drop the table without purge.")));
 	if ((strncmp(dir, o->warehouse, n) != 0 || dir[n] != '/') &&
 		!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
 		ereport(ERROR,
@@ -429,7 +441,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 	List *ledgers;
 	ListCell *lc;
 
-	check_purge(o, t->location.found);
+	check_purge(o, t);
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_ledgers(t->metadata->uuid, snap);
 	foreach (lc, ledgers)
@@ -442,7 +454,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 							errmsg("lake table %s.%s is being written to", row->ns, row->name)));
 		bifang_catalog_delete_ledger(l->id);
 		(void) bifang_catalog_prune_appends(l->id, PG_INT64_MAX, snap);
-		if (l->state != BIFANG_LEDGER_OFFLOADED)
+		if (l->state != BIFANG_LEDGER_OFFLOADED && strcmp(l->origin, bifang_catalog_origin()) == 0)
 			bifang_catalog_insert_garbage(l->live_dir, true, "table dropped");
 	}
 	UnregisterSnapshot(snap);

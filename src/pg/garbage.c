@@ -29,6 +29,7 @@
 #include "pg/host.h"
 #include "pg/lakecache.h"
 #include "pg/ledger.h"
+#include "pg/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_remove_garbage);
 
@@ -277,9 +278,8 @@ is_orphan(int64 ledger_id, const char *path, bool is_dir)
 	l = bifang_catalog_ledger(ledger_id, snap);
 	if (is_dir)
 		orphan = l == NULL || strcmp(l->live_dir, path) != 0;
-	else /* a row of another origin: the file may be that database's */
-		orphan = l != NULL && strcmp(l->origin, bifang_catalog_origin()) == 0 &&
-				 (l->offload_path == NULL || strcmp(l->offload_path, path) != 0);
+	else /* no row: the whole table was dropped, and its directory with it */
+		orphan = l != NULL && (l->offload_path == NULL || strcmp(l->offload_path, path) != 0);
 	orphan = orphan && !is_queued(path, snap);
 	UnregisterSnapshot(snap);
 	if (!orphan)
@@ -343,9 +343,9 @@ bifang_orphan_ledgers(const char *live_dir, const char *table_uuid)
 }
 
 List *
-bifang_orphan_offloads(const char *table_dir)
+bifang_orphan_offloads(const BfIceTable *t)
 {
-	return orphans_in(psprintf("%s/offload", table_dir), ".bfo", false, NULL);
+	return orphans_in(bifang_table_offload_dir(t), ".bfo", false, NULL);
 }
 
 static int64
@@ -373,7 +373,7 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
-		s->removed += remove_orphans(bifang_orphan_offloads(t->location.found));
+		s->removed += remove_orphans(bifang_orphan_offloads(t));
 	bifang_arena_free(arena);
 	return true;
 }

@@ -8,7 +8,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "base/status.h"
+#include "iceberg/table.h"
 
 /* Removes a directory and what is in it; missing is fine. Raises nothing. */
 extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
@@ -32,6 +32,6 @@ typedef struct BifangOrphan
 
 /* Lists of BifangOrphan *, palloc'd. table_uuid NULL: of any table. */
 extern List *bifang_orphan_ledgers(const char *live_dir, const char *table_uuid);
-extern List *bifang_orphan_offloads(const char *table_dir);
+extern List *bifang_orphan_offloads(const BfIceTable *t);
 
 #endif

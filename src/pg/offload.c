@@ -124,18 +124,17 @@ bifang_roll(PG_FUNCTION_ARGS)
 
 /* Offload ------------------------------------------------------------------------------------- */
 
-/* <table>/offload/<ledger>.bfo; a copy that a lost transaction left there keeps its name. */
+/* <offload directory>/<ledger>.bfo; a copy that a lost transaction left there keeps its name. */
 static char *
 offload_path(const BifangTable *t, int64 ledger_id)
 {
 	const BfHost *host = bifang_host();
-	const char *dir = t->ice->location.found;
+	const char *dir = bifang_table_offload_dir(t->ice);
 
 	for (int attempt = 0;; attempt++)
 	{
-		char *path = attempt == 0
-						 ? psprintf("%s/offload/" INT64_FORMAT ".bfo", dir, ledger_id)
-						 : psprintf("%s/offload/" INT64_FORMAT "-%d.bfo", dir, ledger_id, attempt);
+		char *path = attempt == 0 ? psprintf("%s/" INT64_FORMAT ".bfo", dir, ledger_id)
+								  : psprintf("%s/" INT64_FORMAT "-%d.bfo", dir, ledger_id, attempt);
 		BfPathInfo info;
 		BfError err = {0};
 

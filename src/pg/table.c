@@ -55,6 +55,26 @@ bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
 	MemoryContextSwitchTo(old);
 }
 
+bool
+bifang_table_is_own(const BfIceTable *t)
+{
+	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
+
+	return origin != NULL && strcmp(origin, bifang_catalog_origin()) == 0;
+}
+
+char *
+bifang_table_offload_dir(const BfIceTable *t)
+{
+	char *sub;
+
+	if (bifang_table_is_own(t))
+		return psprintf("%s/offload", t->location.found);
+	sub = pstrdup(bifang_catalog_origin());
+	*strchr(sub, '/') = '-';
+	return psprintf("%s/offload/%s", t->location.found, sub);
+}
+
 void
 bifang_table_check_owner(Oid relid)
 {

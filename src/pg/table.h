@@ -24,6 +24,13 @@ extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, Bifan
 /* The same refusal alone: `verb` is "insert into", "commit". */
 extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
 
+/* A table that this database made says so in a property. Another one's (the database was copied, or
+ * the table was adopted) is shared: its files are never removed, and our offload files keep apart
+ * from its owner's. */
+#define BIFANG_ORIGIN_PROPERTY "bifang.origin"
+extern bool bifang_table_is_own(const BfIceTable *t);
+extern char *bifang_table_offload_dir(const BfIceTable *t);
+
 /* Raises unless the current user owns the foreign table. */
 extern void bifang_table_check_owner(Oid relid);
 
