@@ -136,6 +136,35 @@ TEST(kafka_rows_are_those_of_a_consumer)
 	json_decref(expected);
 }
 
+/* The same on the partitions that are always there. */
+TEST(kafka_rows_of_the_small_set)
+{
+	static const struct
+	{
+		const char *name;
+		bool committed;
+		int rows;
+		const char *md5;
+	} cases[] = {
+		{"many-0", true, 1000, "ebeb996c58bf1152d4d710574f990e84"},
+		{"many-1", false, 1500, "294bbef59797d8462f7286f327116062"},
+		{"tiny-0", true, 1, "4478cced56d0c0b53dbc37c4a0f7bfab"},
+		{"disorder-0", true, 3000, "cde3dd2ee829e39ed48cc85dd64cf8d0"},
+		{"txn-0", false, 4550, "337a91eacc419e3a6b1b94653e982f1b"},
+		{"txn-0", true, 3200, "f74cb9493090efc90718704e547d82ae"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	{
+		Summary s;
+
+		REQUIRE_OK(summarise(bf_arena_printf(test_arena(), "test/data/kafka/%s", cases[i].name),
+							 cases[i].committed, &everything, NULL, &s));
+		EXPECT_EQ(s.rows, cases[i].rows);
+		EXPECT_STR(s.md5, cases[i].md5);
+	}
+}
+
 /* Every row as offset and timestamp, for filtering by hand. */
 typedef struct Rows
 {
