@@ -1,22 +1,12 @@
 #include "exec/parquet_reader.h"
-
-#define NANOS_PER_DAY INT64_C(86400000000000)
-#define UNIX_EPOCH_JULIAN INT64_C(2440588) /* Julian day of 1970-01-01 */
-
-typedef enum SourceKind
-{
-	FROM_FILE,	   /* as the scan gives it */
-	FROM_PROMOTED, /* converted from the scan's vector */
-	FROM_INT96,	   /* converted here */
-	FROM_CONSTANT  /* set once per change of length */
-} SourceKind;
+#include "vec/mapping.h"
 
 typedef struct Output
 {
-	SourceKind kind;
-	int32_t column; /* of the scan */
 	const char *name;
-	BfValue value;
+	int32_t column;		/* of the scan; -1: constant */
+	BfMapping *mapping; /* NULL: constant */
+	BfVector constant;
 } Output;
 
 typedef struct ParquetReader
@@ -33,50 +23,6 @@ typedef struct ParquetReader
 	BfBatch batch;
 } ParquetReader;
 
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char) (c + 'a' - 'A') : c;
-}
-
-static bool
-equal_ignoring_case(const char *a, const char *b)
-{
-	while (*a != '\0' && lower(*a) == lower(*b))
-	{
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-/* -1: not found. */
-static BfStatus
-find_by_name(const BfSchema *file, const char *name, int32_t *out, BfError *err)
-{
-	*out = -1;
-	for (int32_t i = 0; i < file->n_fields; i++)
-		if (strcmp(file->fields[i].name, name) == 0)
-		{
-			*out = i;
-			return BF_OK;
-		}
-	for (int32_t i = 0; i < file->n_fields; i++)
-	{
-		if (!equal_ignoring_case(file->fields[i].name, name))
-			continue;
-		if (*out >= 0)
-		{
-			bf_error(err, BF_ERR_UNSUPPORTED,
-					 "column \"%.100s\" matches both \"%.100s\" and \"%.100s\" of the file", name,
-					 file->fields[*out].name, file->fields[i].name);
-			return bf_error_column(err, name);
-		}
-		*out = i;
-	}
-	return BF_OK;
-}
-
 /* A value of kind NULL says that there is none. */
 static const BfValue *
 find_constant(const BfConstants *constants, int32_t id)
@@ -88,32 +34,6 @@ find_constant(const BfConstants *constants, int32_t id)
 	return NULL;
 }
 
-/* The file's column for a field of the table; -1: the file has none. */
-static BfStatus
-find_column(const BfParquetFile *f, const BfField *want, int32_t *out, BfError *err)
-{
-	const BfSchema *file = bf_parquet_schema(f);
-
-	*out = -1;
-	if (want->id == 0)
-		return find_by_name(file, want->name, out, err);
-	if (bf_parquet_has_field_ids(f))
-	{
-		*out = bf_schema_find_id(file, want->id);
-		return BF_OK;
-	}
-	for (int32_t i = 0; i < want->n_aliases && *out < 0; i++)
-		*out = bf_schema_find_name(file, want->aliases[i]);
-	return BF_OK;
-}
-
-static bool
-is_timestamp(BfKind k)
-{
-	return k == BF_KIND_TIMESTAMP || k == BF_KIND_TIMESTAMPTZ || k == BF_KIND_TIMESTAMP_NS ||
-		   k == BF_KIND_TIMESTAMPTZ_NS;
-}
-
 static BfStatus
 bad_column(ParquetReader *r, const BfField *want, BfError *err)
 {
@@ -121,76 +41,45 @@ bad_column(ParquetReader *r, const BfField *want, BfError *err)
 	return bf_error_object(err, r->name);
 }
 
-static BfStatus
-bad_type(ParquetReader *r, const BfField *want, BfType from, BfError *err)
-{
-	char from_name[64];
-	char to_name[64];
-
-	bf_type_name(from, from_name, sizeof from_name);
-	bf_type_name(want->type, to_name, sizeof to_name);
-	bf_error(err, BF_ERR_UNSUPPORTED,
-			 "column \"%.100s\" is of type %s in the file, which can't be read as %s", want->name,
-			 from_name, to_name);
-	return bad_column(r, want, err);
-}
-
 /* A constant may be of the type that the column had when its file was written. */
 static BfStatus
 promote_constant(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *from,
-				 BfValue *out, BfError *err)
+				 BfVector *out, BfError *err)
 {
+	BfField field = {.name = want->name, .type = from->type};
+	BfMapping *mapping;
 	BfVector v;
-	BfVector promoted;
 
-	*out = *from;
 	if (from->is_null || bf_type_equal(from->type, want->type))
-		return BF_OK;
-	if (!bf_type_promotable(from->type, want->type))
-		return bad_type(r, want, from->type, err);
-	BF_TRY(bf_vector_init(a, &v, from->type, err));
-	BF_TRY(bf_vector_init(a, &promoted, want->type, err));
-	bf_vector_set_const(&v, from, 1);
-	if (bf_vector_promote(&v, &promoted, err) != BF_OK)
+		return bf_vector_init_const(a, out, want, from, 0, err);
+	if (bf_vector_init_const(a, &v, &field, from, 1, err) != BF_OK ||
+		bf_mapping_new(a, &field, want, true, &mapping, err) != BF_OK ||
+		bf_mapping_apply(mapping, &v, out, err) != BF_OK)
 		return bad_column(r, want, err);
-	bf_vector_get(&promoted, 0, out);
 	return BF_OK;
 }
 
 /* A column that the file does not have. */
 static BfStatus
 resolve_missing(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *constant,
-				Output *o, BfError *err)
+				BfVector *out, BfError *err)
 {
-	o->kind = FROM_CONSTANT;
-	o->value = (BfValue){.is_null = true, .type = want->type};
 	if (constant != NULL)
-		return promote_constant(a, r, want, constant, &o->value, err);
+		return promote_constant(a, r, want, constant, out, err);
 	if (want->id != 0 && !bf_parquet_has_field_ids(r->file) && !want->mapped)
 	{
 		bf_error(err, BF_ERR_UNSUPPORTED,
 				 "the file has no field ids and the table has no name mapping");
 		return bad_column(r, want, err);
 	}
+	if (want->has_default)
+		return bf_vector_init_const(a, out, want, &want->initial_default, 0, err);
 	if (want->required)
 	{
 		bf_error(err, BF_ERR_CORRUPT, "the file lacks the required column \"%.100s\"", want->name);
 		return bad_column(r, want, err);
 	}
-	return BF_OK;
-}
-
-static BfStatus
-resolve_present(ParquetReader *r, const BfField *want, BfType from, Output *o, BfError *err)
-{
-	if (bf_type_equal(from, want->type))
-		o->kind = FROM_FILE;
-	else if (from.kind == BF_KIND_INT96 && is_timestamp(want->type.kind))
-		o->kind = FROM_INT96;
-	else if (bf_type_promotable(from, want->type))
-		o->kind = FROM_PROMOTED;
-	else
-		return bad_type(r, want, from, err);
+	bf_vector_set_null(out, want->type, 0);
 	return BF_OK;
 }
 
@@ -198,6 +87,8 @@ static BfStatus
 resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *constants,
 		BfParquetCounters *counters, BfError *err)
 {
+	const BfSchema *file = bf_parquet_schema(r->file);
+	bool has_ids = bf_parquet_has_field_ids(r->file);
 	int32_t *columns;
 	int32_t n_columns = 0;
 
@@ -208,85 +99,34 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 	for (int32_t i = 0; i < p->n_fields; i++)
 	{
 		const BfField *want = &p->schema->fields[p->fields[i]];
-		const BfSchema *file = bf_parquet_schema(r->file);
 		Output *o = &r->outputs[i];
 		int32_t column;
 
 		o->name = want->name;
-		if (find_column(r->file, want, &column, err) != BF_OK)
+		o->column = -1;
+		if (bf_field_find(file->fields, file->n_fields, has_ids, want, &column, err) != BF_OK)
 			return bf_error_object(err, r->name);
 		if (column < 0)
-			BF_TRY(resolve_missing(a, r, want, find_constant(constants, want->id), o, err));
-		else
 		{
-			BF_TRY(resolve_present(r, want, file->fields[column].type, o, err));
-			o->column = n_columns;
-			columns[n_columns++] = column;
+			BF_TRY(
+				resolve_missing(a, r, want, find_constant(constants, want->id), &o->constant, err));
+			continue;
 		}
-		if (o->kind != FROM_FILE)
-			BF_TRY(bf_vector_init(a, &r->batch.cols[i], want->type, err));
+		if (bf_mapping_new(a, &file->fields[column], want, has_ids, &o->mapping, err) != BF_OK)
+			return bad_column(r, want, err);
+		o->column = n_columns;
+		columns[n_columns++] = column;
 	}
 	return bf_parquet_scan_new(a, r->file, columns, n_columns, counters, &r->scan, err);
 }
 
-/* 12 bytes: nanoseconds of the day, Julian day; both signed, since writers exist that go astray. */
 static BfStatus
-int96_to_timestamp(const uint8_t *p, bool in_nanos, int64_t *out, BfError *err)
+fill_column(Output *o, const BfBatch *in, BfVector *out, BfError *err)
 {
-	int64_t part = (int64_t) bf_load64le(p);
-	int64_t days = (int64_t) (int32_t) bf_load32le(p + 8) - UNIX_EPOCH_JULIAN;
-	int64_t per_day = in_nanos ? NANOS_PER_DAY : NANOS_PER_DAY / 1000;
-	bf_i128 wide;
-
-	if (!in_nanos)
-		part = part / 1000 - (part % 1000 < 0);
-	if (!__builtin_mul_overflow(days, per_day, out) && !__builtin_add_overflow(*out, part, out))
-		return BF_OK;
-	/* Spark counts microseconds from the Julian epoch in 64 bits, and wraps around for the last
-	 * 6000 years before 294247: then what stands here is 2^64 too small. */
-	wide = (bf_i128) days * per_day + part;
-	if (in_nanos || wide > INT64_MAX || wide < (bf_i128) INT64_MIN - UNIX_EPOCH_JULIAN * per_day)
-		BF_FAIL(err, BF_ERR_VALUE, "an INT96 timestamp is out of range");
-	*out = (int64_t) (uint64_t) (bf_u128) wide;
-	return BF_OK;
-}
-
-static BfStatus
-int96_column(const BfVector *in, BfVector *out, BfError *err)
-{
-	bool in_nanos =
-		out->type.kind == BF_KIND_TIMESTAMP_NS || out->type.kind == BF_KIND_TIMESTAMPTZ_NS;
-	int64_t *to;
-
-	bf_vector_restore(out);
-	to = out->data.i64;
-	for (int32_t i = 0; i < in->n; i++)
-	{
-		to[i] = 0;
-		if (bf_valid(in->validity, i))
-		{
-			const BfView *v =
-				in->form == BF_VEC_DICT ? &in->dict->data.view[in->codes[i]] : &in->data.view[i];
-
-			BF_NEVER(err, v->len != 12);
-			BF_TRY(int96_to_timestamp(v->ptr, in_nanos, &to[i], err));
-		}
-	}
-	out->validity = in->validity;
-	out->n = in->n;
-	return BF_OK;
-}
-
-static BfStatus
-fill_column(const Output *o, const BfBatch *in, BfVector *out, BfError *err)
-{
-	switch (o->kind)
-	{
-		case FROM_FILE: *out = in->cols[o->column]; break;
-		case FROM_PROMOTED: return bf_vector_promote(&in->cols[o->column], out, err);
-		case FROM_INT96: return int96_column(&in->cols[o->column], out, err);
-		case FROM_CONSTANT: bf_vector_set_const(out, &o->value, in->n_rows); break;
-	}
+	if (o->mapping != NULL)
+		return bf_mapping_apply(o->mapping, &in->cols[o->column], out, err);
+	*out = o->constant;
+	out->n = in->n_rows;
 	return BF_OK;
 }
 

@@ -8,6 +8,9 @@
  */
 #include "vec/batch.h"
 
+#define NANOS_PER_DAY INT64_C(86400000000000)
+#define UNIX_EPOCH_JULIAN INT64_C(2440588) /* Julian day of 1970-01-01 */
+
 /* Decimal digits that every value of an integer kind fits in; 0 = not an integer. */
 static int32_t
 integer_digits(BfKind k)
@@ -65,6 +68,13 @@ integer_promotable(BfType from, BfType to)
 	}
 }
 
+static bool
+is_timestamp(BfKind k)
+{
+	return k == BF_KIND_TIMESTAMP || k == BF_KIND_TIMESTAMPTZ || k == BF_KIND_TIMESTAMP_NS ||
+		   k == BF_KIND_TIMESTAMPTZ_NS;
+}
+
 bool
 bf_type_promotable(BfType from, BfType to)
 {
@@ -91,6 +101,7 @@ bf_type_promotable(BfType from, BfType to)
 		case BF_KIND_FIXED:
 			return to.kind == BF_KIND_BINARY || (to.kind == BF_KIND_UUID && from.length == 16);
 		case BF_KIND_BSON: return to.kind == BF_KIND_BINARY;
+		case BF_KIND_INT96: return is_timestamp(to.kind);
 		default: return false;
 	}
 }
@@ -104,6 +115,7 @@ share(const BfVector *src, BfVector *dst)
 	*dst = *src;
 	dst->type = own.type;
 	dst->storage = own.storage;
+	dst->capacity = own.capacity;
 	dst->own_data = own.own_data;
 	dst->own_validity = own.own_validity;
 }
@@ -157,7 +169,8 @@ load_integer(const BfVector *flat, size_t i)
 static void
 store_big_decimal(BfVector *dst, int32_t i, bf_i128 value)
 {
-	uint8_t *bytes = (uint8_t *) dst->own_data + sizeof(BfView) * BF_BATCH_ROWS + (size_t) i * 16;
+	uint8_t *bytes =
+		(uint8_t *) dst->own_data + sizeof(BfView) * (size_t) dst->capacity + (size_t) i * 16;
 
 	bf_store64be(bytes, (uint64_t) ((bf_u128) value >> 64));
 	bf_store64be(bytes + 8, (uint64_t) value);
@@ -196,6 +209,49 @@ convert_integers(const BfVector *flat, const uint32_t *codes, const uint64_t *va
 	return BF_OK;
 }
 
+/* 12 bytes: nanoseconds of the day, Julian day; both signed, since writers exist that go astray.
+ * Nanoseconds are cut off where the target has microseconds, towards the past. */
+static BfStatus
+int96_to_timestamp(const uint8_t *p, bool in_nanos, int64_t *out, BfError *err)
+{
+	int64_t part = (int64_t) bf_load64le(p);
+	int64_t days = (int64_t) (int32_t) bf_load32le(p + 8) - UNIX_EPOCH_JULIAN;
+	int64_t per_day = in_nanos ? NANOS_PER_DAY : NANOS_PER_DAY / 1000;
+	bf_i128 wide;
+
+	if (!in_nanos)
+		part = part / 1000 - (part % 1000 < 0);
+	if (!__builtin_mul_overflow(days, per_day, out) && !__builtin_add_overflow(*out, part, out))
+		return BF_OK;
+	/* Spark counts microseconds from the Julian epoch in 64 bits, and wraps around for the last
+	 * 6000 years before 294247: then what stands here is 2^64 too small. */
+	wide = (bf_i128) days * per_day + part;
+	if (in_nanos || wide > INT64_MAX || wide < (bf_i128) INT64_MIN - UNIX_EPOCH_JULIAN * per_day)
+		BF_FAIL(err, BF_ERR_VALUE, "an INT96 timestamp is out of range");
+	*out = (int64_t) (uint64_t) (bf_u128) wide;
+	return BF_OK;
+}
+
+static BfStatus
+convert_int96(const BfVector *flat, const uint32_t *codes, const uint64_t *validity, BfVector *dst,
+			  int32_t n, BfError *err)
+{
+	bool in_nanos =
+		dst->type.kind == BF_KIND_TIMESTAMP_NS || dst->type.kind == BF_KIND_TIMESTAMPTZ_NS;
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		const BfView *v = &flat->data.view[codes != NULL ? codes[i] : (uint32_t) i];
+
+		dst->data.i64[i] = 0;
+		if (!bf_valid(validity, i))
+			continue;
+		BF_NEVER(err, v->len != 12);
+		BF_TRY(int96_to_timestamp(v->ptr, in_nanos, &dst->data.i64[i], err));
+	}
+	return BF_OK;
+}
+
 #define WIDEN(from, to)                                      \
 	do                                                       \
 	{                                                        \
@@ -215,6 +271,8 @@ convert(const BfVector *flat, const uint32_t *codes, const uint64_t *validity, B
 {
 	if (flat->storage == BF_STORE_F32)
 		WIDEN(f32, f64);
+	if (flat->type.kind == BF_KIND_INT96)
+		return convert_int96(flat, codes, validity, dst, n, err);
 	if (multiplier(flat->type, dst->type) == 1)
 	{
 		if (flat->storage == BF_STORE_I32 && dst->storage == BF_STORE_I64)
@@ -242,7 +300,7 @@ bf_vector_promote(const BfVector *src, BfVector *dst, BfError *err)
 	const BfVector *flat = src->form == BF_VEC_DICT ? src->dict : src;
 
 	BF_ASSERT(src != dst);
-	BF_ASSERT(src->n >= 0 && src->n <= BF_BATCH_ROWS);
+	BF_ASSERT(src->n >= 0 && (is_const || src->n <= dst->capacity));
 	BF_NEVER(err, dst->own_validity == NULL);
 	if (!bf_type_promotable(src->type, dst->type))
 	{
