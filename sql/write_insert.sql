@@ -177,6 +177,37 @@ INSERT INTO seen2 (m, id) VALUES (1, 300);
 SELECT id, m FROM seen2 WHERE id = 300;
 SELECT namespace, table_name, foreign_table FROM bifang.tables WHERE table_name = 'seen';
 
+-- A cursor keeps what it saw when it was opened.
+BEGIN;
+DECLARE c CURSOR FOR SELECT count(*) FROM seen2;
+INSERT INTO seen2 VALUES (400, 0);
+FETCH c;
+SELECT count(*) FROM seen2;
+ROLLBACK;
+
+-- Two foreign tables over one lake table: one log.
+CREATE FOREIGN TABLE twice (id int) SERVER wi OPTIONS ("table" 'seen');
+BEGIN;
+INSERT INTO twice VALUES (500);
+INSERT INTO seen2 VALUES (501, 1);
+SELECT id, m FROM seen2 WHERE id >= 500 ORDER BY id;
+ROLLBACK;
+
+-- A column that the lake does not have.
+ALTER FOREIGN TABLE twice ADD COLUMN extra text;
+INSERT INTO twice VALUES (502, 'x');
+-- Dropped columns are in nobody's way.
+ALTER FOREIGN TABLE twice DROP COLUMN extra, ADD COLUMN n bigint;
+INSERT INTO twice VALUES (503, 3);
+SELECT * FROM twice WHERE id = 503;
+DROP FOREIGN TABLE twice;
+
+-- The columns of another relation.
+SELECT bifang.create_table('wi', 'wi', 'like_heap', 'twin'::regclass) IS NOT NULL AS made;
+CREATE FOREIGN TABLE like_heap (s text, i8 bigint) SERVER wi;
+INSERT INTO like_heap SELECT s, i8 FROM twin;
+SELECT count(*), count(s), sum(i8) FROM like_heap;
+
 -- DROP removes the binding only.
 DROP FOREIGN TABLE seen2 CASCADE;
 CREATE FOREIGN TABLE seen3 (n bigint, id int) SERVER wi OPTIONS ("table" 'seen');

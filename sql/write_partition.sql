@@ -59,6 +59,7 @@ COPY parent FROM stdin;
 4	eu	x
 \.
 SELECT tableoid::regclass, count(*) FROM parent GROUP BY 1 ORDER BY 1;
+EXPLAIN (COSTS OFF) INSERT INTO parent VALUES (1, 'eu', 'x');
 INSERT INTO eu VALUES (1, 'us', 'wrong');
 INSERT INTO parent VALUES (1, NULL, 'wrong');
 INSERT INTO parent VALUES (1, 'eu', 'x') ON CONFLICT DO NOTHING;

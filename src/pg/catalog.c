@@ -605,19 +605,6 @@ bifang_catalog_delete_ledger(int64 ledger_id)
 
 /* append -------------------------------------------------------------------------------------- */
 
-BfLedgerEnd
-bifang_catalog_end(int64 ledger_id, Snapshot snap)
-{
-	Relation append = catalog_open("append", AccessShareLock);
-	Relation index = index_open(catalog_relid("append_pkey"), AccessShareLock);
-	BifangLedger l = {.id = ledger_id};
-
-	ledger_set_end(append, index, &l, snap);
-	index_close(index, AccessShareLock);
-	table_close(append, AccessShareLock);
-	return (BfLedgerEnd){l.end_entry, l.end_segment, l.end_position};
-}
-
 void
 bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid)
 {

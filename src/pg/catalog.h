@@ -87,8 +87,6 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 /* Changes state, offload path and times of the ledger row. 40001 when somebody was faster. */
 extern void bifang_catalog_update_ledger(const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
-/* The newest end of the ledger under the snapshot, zeroes when there is none. */
-extern BfLedgerEnd bifang_catalog_end(int64 ledger_id, Snapshot snap);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid);
 /* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */

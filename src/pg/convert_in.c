@@ -79,8 +79,10 @@ numeric_parts(const char *data, int size, NumericParts *out)
 	return true;
 }
 
-bool
-bifang_numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const char **why)
+/* The unscaled value of a numeric at `scale`. False: it is not exact there, not finite, or needs
+ * more than `precision` (at most 38) digits; *why says which. */
+static bool
+numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const char **why)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(numeric);
 	const bf_i128 limit = power_of_ten(precision);
@@ -199,7 +201,7 @@ store_numeric(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena 
 	const char *why;
 	bf_i128 unscaled;
 
-	if (!bifang_numeric_unscaled(d, t.precision, t.scale, &unscaled, &why))
+	if (!numeric_unscaled(d, t.precision, t.scale, &unscaled, &why))
 		refuse(c, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
 			   DatumGetCString(DirectFunctionCall1(numeric_out, d)), why);
 	if (v->storage == BF_STORE_I64)

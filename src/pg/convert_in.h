@@ -43,9 +43,4 @@ bifang_in_store(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, bool i
 		v->data.view[row] = (BfView){NULL, 0};
 }
 
-/* The unscaled value of a numeric at `scale`. False: it is not exact there, not finite, or needs
- * more than `precision` (at most 38) digits; *why says which. */
-extern bool
-bifang_numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const char **why);
-
 #endif
