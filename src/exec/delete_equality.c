@@ -1,0 +1,287 @@
+/*
+ * Equality deletes: keys as bytes.
+ *
+ * A key is, per column in ascending order of field ids, 0 for NULL or 1 and the value: numbers in
+ * the bytes of their storage, bytes and text behind their length. Values that are equal have the
+ * same bytes: -0 is written as 0, every NaN as the same one, decimals of more than 38 digits
+ * without sign bytes that say nothing.
+ */
+#include <math.h>
+
+#include "exec/delete_internal.h"
+
+#define KEY_COLUMNS_MAX 1000
+
+/* Longest fixed part of a column: the NULL byte and 16 of a number, or a length. */
+#define COLUMN_BYTES 17
+
+static size_t
+put_bytes(uint8_t *p, const void *value, size_t n)
+{
+	memcpy(p, value, n);
+	return n;
+}
+
+/* Without leading bytes that repeat the sign. */
+static BfView
+trim_decimal(BfView v)
+{
+	while (v.len > 1 &&
+		   ((v.ptr[0] == 0 && v.ptr[1] < 0x80) || (v.ptr[0] == 0xff && v.ptr[1] >= 0x80)))
+	{
+		v.ptr++;
+		v.len--;
+	}
+	/* Nothing at all is 0 too. */
+	if (v.len == 1 && v.ptr[0] == 0)
+		v.len = 0;
+	return v;
+}
+
+static BfStatus
+append_view(BfBuffer *key, BfType type, BfView v, BfError *err)
+{
+	if (type.kind == BF_KIND_DECIMAL)
+		v = trim_decimal(v);
+	BF_TRY(bf_buffer_append(key, &v.len, sizeof v.len, err));
+	return bf_buffer_append(key, v.ptr, v.len, err);
+}
+
+/* Value i of a flat vector. */
+static BfStatus
+append_value(BfBuffer *key, const BfVector *v, size_t i, BfError *err)
+{
+	uint8_t *p;
+	float f;
+	double d;
+
+	BF_TRY(bf_buffer_reserve(key, COLUMN_BYTES, err));
+	p = key->data + key->len;
+	*p = 1;
+	key->len++;
+	p++;
+	switch (v->storage)
+	{
+		case BF_STORE_U8: key->len += put_bytes(p, &v->data.u8[i], 1); break;
+		case BF_STORE_I32: key->len += put_bytes(p, &v->data.i32[i], 4); break;
+		case BF_STORE_I64: key->len += put_bytes(p, &v->data.i64[i], 8); break;
+		case BF_STORE_F32:
+			f = v->data.f32[i];
+			f = f != f ? (float) NAN : f == 0 ? 0 : f;
+			key->len += put_bytes(p, &f, sizeof f);
+			break;
+		case BF_STORE_F64:
+			d = v->data.f64[i];
+			d = d != d ? (double) NAN : d == 0 ? 0 : d;
+			key->len += put_bytes(p, &d, sizeof d);
+			break;
+		case BF_STORE_I128: key->len += put_bytes(p, &v->data.i128[i], 16); break;
+		case BF_STORE_VIEW: return append_view(key, v->type, v->data.view[i], err);
+		default: key->data[key->len - 1] = 0; break;
+	}
+	return BF_OK;
+}
+
+static BfStatus
+append_row(BfBuffer *key, const BfVector *v, int32_t row, BfError *err)
+{
+	size_t i = v->form == BF_VEC_CONST ? 0 : (size_t) row;
+
+	if (!bf_valid(v->validity, (int32_t) i))
+		return bf_buffer_u8(key, 0, err);
+	if (v->form == BF_VEC_DICT)
+		return append_value(key, v->dict, v->codes[row], err);
+	return append_value(key, v, i, err);
+}
+
+static BfStatus
+add_batch(BfiKeyTable *t, const BfBatch *b, int64_t sequence, BfError *err)
+{
+	for (int32_t row = 0; row < b->n_rows; row++)
+	{
+		int64_t *newest;
+
+		t->key->len = 0;
+		for (int32_t k = 0; k < t->n; k++)
+			BF_TRY(append_row(t->key, &b->cols[k], row, err));
+		BF_TRY(bfi_map_put(&t->map, t->key->data, t->key->len, sequence, &newest, err));
+		if (*newest < sequence)
+			*newest = sequence;
+	}
+	return BF_OK;
+}
+
+static BfStatus
+add_rows(BfDeleteCache *c, BfiKeyTable *t, BfReader *reader, int64_t sequence, BfError *err)
+{
+	for (;;)
+	{
+		const BfBatch *b;
+
+		BF_TRY(bf_check_cancel(bf_arena_host(c->arena), err));
+		BF_TRY(reader->next(reader, &b, err));
+		if (b == NULL)
+			break;
+		BF_TRY(add_batch(t, b, sequence, err));
+		c->counters.keys += b->n_rows;
+	}
+	c->counters.files_read++;
+	return BF_OK;
+}
+
+/* Adds a file's keys. A key column that the file lacks is damage: as NULL it would delete rows that
+ * nobody meant. */
+static BfStatus
+add_file(BfDeleteCache *c, BfiKeyTable *t, const BfDeleteSource *s, BfError *err)
+{
+	BfArena *scratch = NULL;
+	BfReader *reader;
+	BfField *fields;
+	BfStatus status;
+
+	BF_NEW(c->arena, fields, t->n, err);
+	for (int32_t i = 0; i < t->n; i++)
+	{
+		fields[i] = t->fields[i];
+		fields[i].required = true;
+		fields[i].has_default = false;
+	}
+	status = bfi_delete_open(c, s->path, fields, t->n, &scratch, &reader, err);
+	if (status == BF_OK)
+		status = add_rows(c, t, reader, s->sequence, err);
+	bf_arena_free(scratch);
+	return status;
+}
+
+/* Ascending, each once. */
+static BfStatus
+sort_ids(const BfDeleteSource *s, int32_t *ids, int32_t *n, BfError *err)
+{
+	*n = 0;
+	BF_DATA(err, s->n_ids > 0 && s->n_ids <= KEY_COLUMNS_MAX, -1,
+			"equality delete file has a key of %d columns", s->n_ids);
+	for (int32_t i = 0; i < s->n_ids; i++)
+	{
+		int32_t k = *n;
+
+		while (k > 0 && ids[k - 1] > s->ids[i])
+			k--;
+		if (k > 0 && ids[k - 1] == s->ids[i])
+			continue;
+		memmove(ids + k + 1, ids + k, (size_t) (*n - k) * sizeof *ids);
+		ids[k] = s->ids[i];
+		++*n;
+	}
+	return BF_OK;
+}
+
+static BfStatus
+new_table(BfDeleteCache *c, const int32_t *ids, int32_t n, BfiKeyTable **out, BfError *err)
+{
+	BfiKeyTable *t;
+
+	BF_NEW(c->arena, t, 1, err);
+	BF_NEW(c->arena, t->fields, n, err);
+	t->n = n;
+	for (int32_t i = 0; i < n; i++)
+	{
+		const BfField *f = c->options.field_of(c->options.arg, ids[i]);
+
+		BF_DATA(err, f != NULL, -1,
+				"equality delete file has field %d in its key, which no schema of the table has",
+				ids[i]);
+		if (bf_type_storage(f->type) == BF_STORE_NESTED)
+		{
+			bf_error(err, BF_ERR_UNSUPPORTED, "equality deletes by nested columns");
+			return bf_error_column(err, f->name);
+		}
+		t->fields[i] = *f;
+		t->fields[i].id = ids[i];
+		t->fields[i].required = false;
+	}
+	BF_TRY(bf_buffer_new(c->arena, c->options.bytes_max, &t->key, err));
+	*out = t;
+	return bfi_map_init(c->arena, c->seed, &t->map, err);
+}
+
+/* The table of the source's scope and ids; `name` is scratch. */
+static BfStatus
+find_table(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfiKeyTable **out,
+		   BfError *err)
+{
+	int32_t ids[KEY_COLUMNS_MAX];
+	const int64_t *known;
+	int64_t *ignored;
+	int32_t n;
+
+	BF_TRY(sort_ids(s, ids, &n, err));
+	BF_TRY(bf_buffer_append(name, &s->scope, sizeof s->scope, err));
+	BF_TRY(bf_buffer_append(name, &n, sizeof n, err));
+	BF_TRY(bf_buffer_append(name, ids, (size_t) n * sizeof *ids, err));
+	if (s->scope == BF_DELETE_SCOPE_OWN)
+		BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
+	known = bfi_map_find(&c->tables, name->data, name->len,
+						 bfi_map_hash(&c->tables, name->data, name->len));
+	if (known != NULL)
+	{
+		*out = (BfiKeyTable *) (intptr_t) *known;
+		return BF_OK;
+	}
+	BF_TRY(new_table(c, ids, n, out, err));
+	return bfi_map_put(&c->tables, name->data, name->len, (int64_t) (intptr_t) *out, &ignored, err);
+}
+
+static BfStatus
+load_table(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfiKeyTable **out,
+		   BfError *err)
+{
+	int64_t *read;
+
+	BF_TRY(find_table(c, s, name, out, err));
+	name->len = 0;
+	BF_TRY(bf_buffer_append(name, out, sizeof *out, err));
+	BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
+	if (bfi_map_find(&c->key_files, name->data, name->len,
+					 bfi_map_hash(&c->key_files, name->data, name->len)) != NULL)
+		return BF_OK;
+	/* After a failure halfway the scan has failed; read again, the same keys come out. */
+	BF_TRY(add_file(c, *out, s, err));
+	return bfi_map_put(&c->key_files, name->data, name->len, 1, &read, err);
+}
+
+BfStatus
+bfi_key_table(BfDeleteCache *c, const BfDeleteSource *s, BfiKeyTable **out, BfError *err)
+{
+	BfBuffer name;
+	BfStatus status;
+
+	bf_buffer_init(&name, bf_arena_host(c->arena), c->options.bytes_max);
+	status = load_table(c, s, &name, out, err);
+	bf_buffer_free(&name);
+	if (status != BF_OK)
+		return bf_error_object(err, s->path);
+	return BF_OK;
+}
+
+BfStatus
+bfi_key_table_apply(BfiKeyTable *t, int64_t sequence, int32_t n_rows,
+					const BfVector *const *columns, uint64_t *rows, BfError *err)
+{
+	for (int32_t base = 0; base < n_rows; base += 64)
+		for (uint64_t left = rows[base >> 6]; left != 0; left &= left - 1)
+		{
+			int32_t row = base + __builtin_ctzll(left);
+			const int64_t *newest;
+
+			if (row >= n_rows)
+				break;
+			t->key->len = 0;
+			for (int32_t k = 0; k < t->n; k++)
+				BF_TRY(append_row(t->key, columns[k], row, err));
+			newest = bfi_map_find(&t->map, t->key->data, t->key->len,
+								  bfi_map_hash(&t->map, t->key->data, t->key->len));
+			if (newest != NULL && *newest > sequence)
+				rows[base >> 6] &= ~(left & -left);
+		}
+	return BF_OK;
+}
