@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "log/offload.h"
+#include "log/offload_format.h"
 #include "unit/lib/host_posix.h"
 #include "unit/test_log_model.h"
 
@@ -64,6 +64,23 @@ read_offload(BfArena *a, const char *path, const BfRangeSet *set, BfLogCounters 
 		all.n = 0;
 	BF_TRY(bf_offload_walk_new(a, f, set != NULL ? set : &all, &w, &test_err));
 	return walk_bytes(a, w, NULL, out, batches);
+}
+
+static BfStatus
+read_memory(BfArena *a, const uint8_t *bytes, size_t n, Bytes *out)
+{
+	BfSource *source;
+	BfOffloadFile *f;
+	BfOffloadWalk *w;
+	BfRange whole = {0, 0};
+	BfRangeSet all = {1, &whole};
+	int batches;
+
+	BF_TRY(bf_source_memory(a, bytes, n, "memory", &source, &test_err));
+	BF_TRY(bfi_offload_open(a, source, NULL, &f, &test_err));
+	whole.last = bf_offload_info(f)->n_entries - 1;
+	BF_TRY(bf_offload_walk_new(a, f, &all, &w, &test_err));
+	return walk_bytes(a, w, NULL, out, &batches);
 }
 
 static BfStatus
@@ -231,7 +248,6 @@ TEST(offload_damage_is_found)
 	Model m;
 	BfArena *a = test_arena();
 	const char *path = bf_arena_printf(a, "%s/l.bfo", test_dir());
-	const char *bad = bf_arena_printf(a, "%s/bad.bfo", test_dir());
 	size_t size;
 	Bytes good;
 	int epochs = 0, n_good;
@@ -244,26 +260,20 @@ TEST(offload_damage_is_found)
 	for (size_t i = 0; i < 2 * size && !test_failed(); i++)
 	{
 		BfArena *b = new_arena();
-		FILE *f = fopen(bad, "wb");
 		size_t at = i % size;
-		uint8_t flip = (uint8_t) (1u << test_random_below(8));
+		uint8_t flip = (uint8_t) (i < size ? 1u << test_random_below(8) : 0);
 		Bytes have;
 		BfStatus status;
-		int n;
 
-		bytes[at] ^= i < size ? flip : 0;
-		REQUIRE(f != NULL && fwrite(bytes, 1, i < size ? size : at, f) == (i < size ? size : at));
-		fclose(f);
-		bytes[at] ^= i < size ? flip : 0;
-		status = read_offload(b, bad, NULL, NULL, &have, &n);
+		bytes[at] = (uint8_t) (bytes[at] ^ flip);
+		status = read_memory(b, bytes, i < size ? size : at, &have);
+		bytes[at] = (uint8_t) (bytes[at] ^ flip);
 		/* The leader epoch, byte 12 of a batch, is a broker's and under no checksum. */
 		if (status == BF_OK && i < size && only_epochs_differ(&good, &have))
 			epochs++;
 		else if (status != BF_ERR_CORRUPT && status != BF_ERR_UNSUPPORTED)
 			test_fail(__FILE__, __LINE__, "%s at byte %zu: %s", i < size ? "flip" : "cut", at,
 					  bf_status_name(status));
-		else
-			EXPECT_STR(test_err.object, bad);
 		bf_arena_free(b);
 	}
 	EXPECT_EQ(epochs, 4 * n_good);
