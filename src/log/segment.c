@@ -44,6 +44,21 @@ bfi_segment_close(BfiSegment *s)
 	s->offsets_loaded = s->times_loaded = false;
 }
 
+/* Retention and compaction rename a segment a minute before they delete it. */
+static BfStatus
+open_source(BfiSegment *s, BfError *err)
+{
+	BfIoCounters *io = &s->dir->counters->io;
+	BfStatus status = bf_source_open(s->arena, s->info->path, io, &s->source, err);
+	const char *renamed;
+	BfError ignored;
+
+	if (status != BF_ERR_NOTFOUND || !s->tolerant)
+		return status;
+	BF_TRY_PTR(s->arena, renamed, bf_arena_printf(s->arena, "%s.deleted", s->info->path), err);
+	return bf_source_open(s->arena, renamed, io, &s->source, &ignored) == BF_OK ? BF_OK : status;
+}
+
 BfStatus
 bfi_segment_open(BfiSegment *s, int32_t number, BfError *err)
 {
@@ -52,15 +67,15 @@ bfi_segment_open(BfiSegment *s, int32_t number, BfError *err)
 	s->info = &s->dir->segments[number];
 	s->pos = 0;
 	s->last_offset = -1;
-	BF_TRY(bf_source_open(s->arena, s->info->path, &s->dir->counters->io, &s->source, err));
+	BF_TRY(open_source(s, err));
 	s->size = s->info->size;
 	/* What a ledger's next writer cuts off was never acknowledged, so no strict walk wants it. */
 	if (!s->tolerant && bf_source_size(s->source) < s->size)
 		s->size = bf_source_size(s->source);
 	if (bf_source_size(s->source) < s->size)
 	{
-		bf_error_at(err, BF_ERR_CORRUPT, bf_source_size(s->source),
-					"the segment was truncated while it was being read");
+		bf_error_at(err, BF_ERR_CONFLICT, bf_source_size(s->source),
+					"the segment was compacted or truncated while the directory was being read");
 		return bf_error_object(err, s->info->path);
 	}
 	s->number = number;

@@ -7,7 +7,8 @@
  *   <20 digits>.txnindex   aborted transactions whose marker is in this segment
  *   <20 digits>.snapshot   open transactions at this offset
  *   *.swap                 the result of a compaction, counts only while the plain file is missing
- *   *.deleted *.cleaned    leftovers, ignored
+ *   *.deleted *.cleaned    leftovers, ignored; a segment that is renamed to .deleted after the
+ *                          listing is still read
  *
  * A BfLogDir lists the directory once and fixes sizes at open, so a later append is not seen.
  * Walking yields whole batches in offset order, starting at the position that the index search

@@ -274,6 +274,59 @@ TEST(kafka_dir_empty_and_compacted_batches)
 	EXPECT_EQ(end, 2000);
 }
 
+/* Between the listing and the reading. */
+TEST(kafka_dir_changes_after_the_listing)
+{
+	static const BfKafkaColumn columns[] = {BF_KAFKA_OFFSET};
+	const char *dir = new_dir("t-0");
+	BfArena *a = test_arena();
+	char from[512], to[512];
+
+	for (int k = 0; k < 4; k++)
+	{
+		BfBuffer *log = new_buffer();
+		BfReader *r;
+		const BfBatch *b;
+
+		for (int s = 0; s < 3; s++)
+		{
+			log->len = 0;
+			add_batch(log, 10 * s, 10);
+			build_file(dir, 10 * s, "log", log->data, log->len);
+		}
+		REQUIRE_OK(
+			bf_exec_kafka_reader(a, dir, 0, false, &everything, columns, 1, NULL, &r, &test_err));
+		snprintf(from, sizeof from, "%s/%020d.log", dir, 10);
+		snprintf(to, sizeof to, "%s/%020d.log.deleted", dir, 10);
+		if (k == 0)
+			EXPECT_EQ(rename(from, to), 0);
+		else if (k == 1)
+			EXPECT_EQ(unlink(from) + unlink(to), 0);
+		else if (k == 2)
+			EXPECT_EQ(truncate(from, 70), 0);
+		else
+		{
+			/* Appended: not seen. */
+			log->len = 0;
+			add_batch(log, 20, 10);
+			add_batch(log, 30, 10);
+			build_file(dir, 20, "log", log->data, log->len);
+		}
+		if (k == 1)
+			EXPECT_FAIL(r->next(r, &b, &test_err), BF_ERR_NOTFOUND, -1);
+		else if (k == 2)
+			EXPECT_FAIL(r->next(r, &b, &test_err), BF_ERR_CONFLICT, 70);
+		else
+		{
+			REQUIRE_OK(r->next(r, &b, &test_err));
+			REQUIRE(b != NULL);
+			EXPECT_EQ(b->n_rows, 30);
+			REQUIRE_OK(r->next(r, &b, &test_err));
+			EXPECT(b == NULL);
+		}
+	}
+}
+
 TEST(kafka_dir_missing)
 {
 	EXPECT_FAIL(read_dir(bf_arena_printf(test_arena(), "%s/none-0", test_dir()), true, &everything),
