@@ -1,6 +1,7 @@
 #include "exec/kafka_reader.h"
 
 #include "exec/kafka_json.h"
+#include "exec/kafka_start.h"
 
 /*
  * A column batch is filled from one large log batch, or from several small ones.
@@ -434,10 +435,15 @@ make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn 
 static BfStatus
 plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError *err)
 {
-	BfRange wanted = {r->range.offset_first > 0 ? r->range.offset_first : 0, BF_ENTRY_MAX};
+	BfRange wanted = {0, BF_ENTRY_MAX};
 	BfRangeSet set = {1, &wanted};
 	int64_t stable, offset;
 
+	BF_TRY(bfi_kafka_start_offset(a, r->dir, &offset, err));
+	if (offset > r->range.offset_first)
+		r->range.offset_first = offset;
+	if (r->range.offset_first > 0)
+		wanted.first = r->range.offset_first;
 	if (read_committed)
 	{
 		BF_TRY(bf_log_dir_transactions(d, a, &stable, &r->aborted, &r->n_aborted, err));

@@ -12,6 +12,8 @@
  * by record. Timestamps need not ascend, so an upper bound in time skips only batches whose records
  * all have the broker's time. A record without timestamp is outside of any time bound.
  *
+ * Records before the offset up to which they were deleted (kafka_start.h) are no rows.
+ *
  * Batches of few records are copied together into one column batch; of larger ones the key and
  * value views point into the decompressed bytes.
  */

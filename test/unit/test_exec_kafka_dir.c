@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "exec/kafka_reader.h"
+#include "exec/kafka_start.h"
 #include "unit/lib/host_posix.h"
 #include "unit/test_log_build.h"
 
@@ -325,6 +326,70 @@ TEST(kafka_dir_changes_after_the_listing)
 			EXPECT(b == NULL);
 		}
 	}
+}
+
+static BfStatus
+parse_start(const char *text, int64_t *start)
+{
+	return bfi_kafka_start_parse((BfView){(const uint8_t *) text, (uint32_t) strlen(text)}, "t", 1,
+								 0, start, &test_err);
+}
+
+TEST(kafka_dir_deleted_records)
+{
+	static const struct
+	{
+		const char *text;
+		int offset; /* of the error; -1 = good */
+		int64_t start;
+	} cases[] = {
+		{"", -1, 0},
+		{"0\n0\n", -1, 0},
+		{"0\n1\nt 0 15\n", -1, 15},
+		{"0\n3\nt-0 0 7\nt 1 8\nt 0 9\n", -1, 9},
+		{"0\n1\nother 0 15\n", -1, 0},
+		{"1\n0\n", 0, 0},
+		{"0", 0, 0},
+		{"0\n2\nt 0 15\n", 11, 0},
+		{"0\n0\nt 0 15\n", 4, 0},
+		{"0\n1\nt 0 -1\n", 8, 0},
+		{"0\n1\nt 0 15", 8, 0},
+		{"0\n1\nt x 15\n", 6, 0},
+		{"0\n1\nt 0 99999999999999999999\n", 8, 0},
+	};
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	char path[512];
+	FILE *f;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	{
+		int64_t start = -1;
+
+		if (cases[i].offset < 0)
+		{
+			REQUIRE_OK(parse_start(cases[i].text, &start));
+			EXPECT_EQ(start, cases[i].start);
+		}
+		else
+			EXPECT_FAIL(parse_start(cases[i].text, &start),
+						cases[i].text[0] == '1' ? BF_ERR_UNSUPPORTED : BF_ERR_CORRUPT,
+						cases[i].offset);
+	}
+	add_batch(log, 0, 10);
+	add_batch(log, 10, 10);
+	build_file(dir, 0, "log", log->data, log->len);
+	snprintf(path, sizeof path, "%s/log-start-offset-checkpoint", test_dir());
+	f = fopen(path, "w");
+	REQUIRE(f != NULL && fputs(cases[2].text, f) >= 0 && fclose(f) == 0);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(15, 19));
+	REQUIRE_OK(read_dir(bf_arena_printf(test_arena(), "%s//", dir), false, &everything));
+	EXPECT(rows_are(15, 19));
+	f = fopen(path, "w");
+	REQUIRE(f != NULL && fputs("junk", f) >= 0 && fclose(f) == 0);
+	EXPECT_FAIL(read_dir(dir, true, &everything), BF_ERR_CORRUPT, 0);
+	EXPECT_STR(test_err.object, path);
 }
 
 TEST(kafka_dir_missing)
