@@ -42,7 +42,9 @@
 	X(offload)               \
 	X(parquet)               \
 	X(parquet_decode)        \
+	X(position_deletes)      \
 	X(pred)                  \
+	X(puffin_dv)             \
 	X(rangeset)              \
 	X(segment)               \
 	X(source)
