@@ -72,6 +72,7 @@ struct BfAvroSchema
 	const char **symbols;	  /* enums */
 	int32_t n_symbols;
 	int32_t min_bytes; /* a value takes at least so many; 0 through a recursive reference */
+	bool opaque;	   /* LONG: an id, see bf_avro_mark_opaque */
 };
 
 /* Offsets in errors are positions in the JSON text. */
@@ -107,6 +108,11 @@ typedef struct BfAvroReader BfAvroReader;
 extern BfStatus
 bf_avro_open(BfArena *a, BfSource *source, BfAvroReader **out, BfError *err) BF_MUST_CHECK;
 extern const BfAvroSchema *bf_avro_reader_schema(const BfAvroReader *r);
+/* The longs of a field of the top record are ids of which only the bits count: some writers make
+ * unsigned ones of 64 bits, whose zigzag form has 65. Their value is then the unsigned number's
+ * bits.
+ */
+extern void bf_avro_mark_opaque(BfAvroReader *r, int32_t field_id);
 /* File metadata value; false when the key is absent. */
 extern bool bf_avro_metadata(const BfAvroReader *r, const char *key, BfView *out);
 /* Next record, wholly in `row` (reset it when done with the record); *out = NULL at the end. */

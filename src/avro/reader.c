@@ -220,6 +220,21 @@ bf_avro_reader_schema(const BfAvroReader *r)
 	return r->schema;
 }
 
+void
+bf_avro_mark_opaque(BfAvroReader *r, int32_t field_id)
+{
+	for (int32_t i = 0; i < r->schema->n_children; i++)
+	{
+		BfAvroSchema *s = r->schema->children[i];
+
+		if (r->schema->type != BF_AVRO_RECORD || r->schema->field_ids[i] != field_id)
+			continue;
+		s->opaque = s->type == BF_AVRO_LONG;
+		for (int32_t k = 0; s->type == BF_AVRO_UNION && k < s->n_children; k++)
+			s->children[k]->opaque = s->children[k]->type == BF_AVRO_LONG;
+	}
+}
+
 bool
 bf_avro_metadata(const BfAvroReader *r, const char *key, BfView *out)
 {

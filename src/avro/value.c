@@ -65,6 +65,26 @@ read_floating(BfAvroDecode *d, bool wide, double *out, BfError *err)
 	return BF_OK;
 }
 
+/* The tenth byte of a zigzag number holds its bits 63 and 64, of which an int64_t has the first. An
+ * unsigned number of 64 bits keeps them all, and has none for a sign. */
+static BfStatus
+read_opaque(BfAvroDecode *d, int64_t *out, BfError *err)
+{
+	BfCursor *c = &d->cursor;
+	uint64_t low = 0;
+
+	if (bf_cursor_left(c) < 10 || c->pos[9] < 2 || c->pos[9] > 3)
+		return bf_cursor_varint(c, out, err);
+	for (unsigned i = 0; i < 9; i++)
+	{
+		if ((c->pos[i] & 0x80) == 0)
+			return bf_cursor_varint(c, out, err);
+		low |= (uint64_t) (c->pos[i] & 0x7f) << (7 * i);
+	}
+	*out = (int64_t) (low >> 1 | (uint64_t) c->pos[9] << 62);
+	return bf_cursor_skip(c, 10, err);
+}
+
 /* An index below `count`: enum symbols and union branches. */
 static BfStatus
 read_index(BfAvroDecode *d, int32_t count, const char *what, int64_t *out, BfError *err)
@@ -212,7 +232,10 @@ bfi_avro_read_value(BfAvroDecode *d, const BfAvroSchema *s, int depth, BfAvroVal
 			out->u.i = v;
 			return BF_OK;
 		}
-		case BF_AVRO_LONG: return bf_cursor_varint(&d->cursor, &out->u.i, err);
+		case BF_AVRO_LONG:
+			if (s->opaque)
+				return read_opaque(d, &out->u.i, err);
+			return bf_cursor_varint(&d->cursor, &out->u.i, err);
 		case BF_AVRO_FLOAT: return read_floating(d, false, &out->u.d, err);
 		case BF_AVRO_DOUBLE: return read_floating(d, true, &out->u.d, err);
 		case BF_AVRO_BYTES:

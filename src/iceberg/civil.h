@@ -1,4 +1,4 @@
-/* iceberg/civil.h: days since 1970-01-01 to a date of the proleptic Gregorian calendar. */
+/* iceberg/civil.h: days since 1970-01-01 and dates of the proleptic Gregorian calendar. */
 #ifndef BF_ICEBERG_CIVIL_H
 #define BF_ICEBERG_CIVIL_H
 
@@ -34,6 +34,19 @@ bfi_civil_from_days(int64_t days)
 	c.month = (int) (month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
 	c.year = year_of_era + era * 400 + (c.month <= 2 ? 1 : 0);
 	return c;
+}
+
+/* Month is 1..12; the day may be any. */
+static inline int64_t
+bfi_days_from_civil(int64_t year, int month, int64_t day)
+{
+	int64_t y = year - (month <= 2 ? 1 : 0);
+	int64_t era = bfi_floor_div(y, 400);
+	int64_t year_of_era = y - era * 400;
+	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+
+	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+		   719468;
 }
 
 #endif

@@ -335,6 +335,10 @@ begin(Commit *c, BfError *err)
 	if (m->format_version > 2)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "tables of format-version %d are not written",
 				m->format_version);
+	for (int32_t i = 0; i < m->n_snapshots; i++)
+		if (m->snapshots[i].id < 0)
+			BF_FAIL(err, BF_ERR_UNSUPPORTED,
+					"the table has snapshot ids of more than 63 bits: they can't be written");
 	BF_NEVER(err, slash == NULL);
 	BF_TRY_PTR(c->arena, c->dir,
 			   bf_arena_strndup(c->arena, c->table->metadata_path,

@@ -17,6 +17,25 @@
 
 #define BFI_WHERE_MAX 160
 
+/* For tables of paths and partition tuples. Not for hostile keys: those only make it slow. */
+static inline uint64_t
+bfi_hash(const void *bytes, size_t n)
+{
+	const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+	const uint8_t *p = bytes;
+	uint64_t h = n * k, tail = 0;
+
+	for (; n >= 8; n -= 8, p += 8)
+	{
+		h = (h ^ bf_load64le(p)) * k;
+		h ^= h >> 29;
+	}
+	for (size_t i = 0; i < n; i++)
+		tail = tail << 8 | p[i];
+	h = (h ^ tail) * k;
+	return h ^ h >> 32;
+}
+
 /* metadata_json.c */
 
 /* Loads bounded JSON text; the tree is freed with the arena. `what` names it in messages. */
@@ -57,7 +76,24 @@ extern BfStatus bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *s
 extern BfStatus bfi_schema_json(const BfSchema *schema, json_t **out, BfError *err) BF_MUST_CHECK;
 extern json_t *bfi_spec_fields_json(const BfIceSpec *spec);
 
-/* manifest.c: the same as the public ones, from any source. */
+/* manifest_record.c: fields of a decoded record, by id, then by name. */
+
+/* Puts "record <number>: " before the message; returns its code. */
+extern BfStatus bfi_record_name(int64_t number, BfError *err);
+/* Absent or null gives *fallback, without one it is corrupt. `other_name`: an older spelling. */
+extern BfStatus
+bfi_record_number(const BfAvroValue *record, int32_t id, const char *name, const char *other_name,
+				  const int64_t *fallback, int64_t *out, BfError *err) BF_MUST_CHECK;
+/* The same for a 32-bit number that may not be negative. */
+extern BfStatus
+bfi_record_small(const BfAvroValue *record, int32_t id, const char *name, const char *other_name,
+				 const int64_t *fallback, int32_t *out, BfError *err) BF_MUST_CHECK;
+/* A required text that is not empty, copied. */
+extern BfStatus bfi_record_text(BfArena *a, const BfAvroValue *record, int32_t id, const char *name,
+								const char **out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_copy_view(BfArena *a, BfView from, BfView *to, BfError *err) BF_MUST_CHECK;
+
+/* manifest.c, manifest_list.c: the same as the public ones, from any source. */
 
 extern BfStatus bfi_manifest_list_read(BfArena *a, BfSource *source, BfIceManifest **out,
 									   int32_t *n, BfError *err) BF_MUST_CHECK;

@@ -168,6 +168,7 @@ bf_location_new(BfArena *a, const char *recorded, const char *metadata_path, BfL
 	Parts was;
 	Parts is;
 
+	out->map = NULL;
 	BF_TRY(split(a, recorded, &was, err));
 	BF_TRY(join(a, &was, &out->recorded, err));
 	while (n > 1 && recorded[n - 1] == '/' && recorded[n - 2] != '/' && recorded[n - 2] != ':')
@@ -228,26 +229,64 @@ relative_below(const BfLocation *l, const char *path)
 	return below;
 }
 
+/* The pair with the longest prefix of the path; *below = what follows it. NULL: none has. */
+static const BfLocationPair *
+map_pair(const BfLocationMap *map, const Parts *path, const char **below)
+{
+	for (int32_t i = 0; i < map->n; i++)
+	{
+		const BfLocationPair *pair = &map->pairs[i];
+		Parts dir = {pair->scheme, pair->authority, pair->path};
+
+		*below = parts_below(&dir, path);
+		if (*below != NULL)
+			return pair;
+	}
+	return NULL;
+}
+
+/* Where the path leads by the table's location or the map; *dir = NULL: nowhere. */
+static BfStatus
+look_up(BfArena *a, const BfLocation *l, const char *recorded_path, Parts *path, const char **dir,
+		const char **below, BfError *err)
+{
+	const BfLocationPair *pair = NULL;
+	const char *below_pair;
+	Parts own;
+
+	*dir = l->found;
+	*below = plain_below(l, recorded_path);
+	if (*below != NULL && l->map == NULL)
+		return BF_OK;
+	BF_TRY(split(a, l->recorded, &own, err));
+	BF_TRY(split(a, recorded_path, path, err));
+	*below = parts_below(&own, path);
+	if (l->map != NULL)
+		pair = map_pair(l->map, path, &below_pair);
+	if (pair != NULL && (*below == NULL || strlen(pair->path) >= strlen(own.path)))
+	{
+		*dir = pair->local;
+		*below = below_pair;
+		return BF_OK;
+	}
+	if (*below == NULL && path->scheme[0] == '\0' && path->path[0] != '/')
+		*below = relative_below(l, path->path);
+	if (*below == NULL)
+		*dir = NULL;
+	return BF_OK;
+}
+
 BfStatus
 bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, const char **out,
 					BfError *err)
 {
-	const char *below = plain_below(l, recorded_path);
-	Parts dir;
+	const char *dir, *below;
 	Parts path = {"", "", ""};
 
-	if (below == NULL)
+	BF_TRY(look_up(a, l, recorded_path, &path, &dir, &below, err));
+	if (dir != NULL)
 	{
-		BF_TRY(split(a, l->recorded, &dir, err));
-		BF_TRY(split(a, recorded_path, &path, err));
-		below = parts_below(&dir, &path);
-		if (below == NULL && path.scheme[0] == '\0' && path.path[0] != '/')
-			below = relative_below(l, path.path);
-	}
-	if (below != NULL)
-	{
-		BF_TRY_PTR(a, *out,
-				   bf_arena_printf(a, "%s%s", strcmp(l->found, "/") == 0 ? "" : l->found, below),
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s%s", strcmp(dir, "/") == 0 ? "" : dir, below),
 				   err);
 		return BF_OK;
 	}
@@ -268,7 +307,11 @@ bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, 
 bool
 bf_location_inside(const BfLocation *l, const char *local_path)
 {
-	return path_below(l->found, local_path) != NULL && strstr(local_path, "/../") == NULL;
+	bool inside = path_below(l->found, local_path) != NULL;
+
+	for (int32_t i = 0; l->map != NULL && i < l->map->n; i++)
+		inside |= path_below(l->map->pairs[i].local, local_path) != NULL;
+	return inside && strstr(local_path, "/../") == NULL;
 }
 
 BfStatus

@@ -22,18 +22,46 @@
  * exports: location gs://bucket/name, paths a/b/t/data/x). Such a path is taken apart at the
  * component that is called like the directory where the table was found: found as /lake/t it is
  * /lake/t/data/x. Where no component is called so, or more than one, it is refused.
+ *
+ * Where files lie that no table's directory tells of, a map does, given by the user:
+ *
+ *   hdfs://nn:8020/wh=/data/wh,s3://bucket/cold=/mnt/cold
+ *
+ * Recorded prefixes of whole components and the local directories that stand for them. `\` before a
+ * comma, an equals sign or itself makes it part of a path. The longest prefix that a path has
+ * counts, and the table's own location is one of them; of two equal ones the map's.
  */
 #ifndef BF_ICEBERG_LOCATION_H
 #define BF_ICEBERG_LOCATION_H
 
 #include "base/arena.h"
 
+typedef struct BfLocationPair
+{
+	const char *scheme; /* of the recorded prefix, in its canonical form; "" = none */
+	const char *authority;
+	const char *path;
+	const char *local; /* absolute directory, no trailing slash but in "/" */
+} BfLocationPair;
+
+typedef struct BfLocationMap
+{
+	const char *text; /* as given */
+	int32_t n;
+	BfLocationPair *pairs; /* the longest path first */
+} BfLocationMap;
+
 typedef struct BfLocation
 {
 	const char *recorded; /* canonical `location` of the metadata, no trailing slash */
 	const char *found;	  /* local directory, absolute, no trailing slash */
 	const char *written;  /* `location` as written, no trailing slash: what a commit begins with */
+	const BfLocationMap *map; /* borrowed; NULL = none */
 } BfLocation;
+
+/* BF_ERR_VALUE telling what is wrong with the text. */
+extern BfStatus bf_location_map_parse(BfArena *a, const char *text, BfLocationMap **out,
+									  BfError *err) BF_MUST_CHECK;
 
 /* metadata_path is the local path of the metadata file, <found>/metadata/x.json. A metadata file
  * outside a directory `metadata` says nothing about the table's place: a local table is then where
@@ -45,8 +73,8 @@ extern BfStatus bf_location_new(BfArena *a, const char *recorded, const char *me
  * the table is BF_ERR_UNSUPPORTED; `..` out of the table is BF_ERR_CORRUPT. */
 extern BfStatus bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path,
 									const char **out, BfError *err) BF_MUST_CHECK;
-/* Does a path that resolve gave lie under the table's directory? Metadata comes from outside: a
- * caller that only trusts the table must not open others. */
+/* Does a path that resolve gave lie under the table's directory, or one that the map names?
+ * Metadata comes from outside: a caller that only trusts the table must not open others. */
 extern bool bf_location_inside(const BfLocation *l, const char *local_path);
 /* The recorded form of a local path under `found`: what a commit writes into metadata. Paths
  * elsewhere become file:// URIs. */

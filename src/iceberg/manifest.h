@@ -2,8 +2,9 @@
  * iceberg/manifest.h: manifest lists and manifests (Avro, resolved by field id, else by name).
  *
  * What writers really do is accepted: header keys may be missing, fields come in any order, counts
- * may be null, partition values may have the type of before a promotion. Sequence numbers and
- * snapshot ids that an entry leaves out are inherited from the list.
+ * may be null, partition values may have the type of before a promotion. Sequence numbers, snapshot
+ * ids and first row ids that an entry leaves out are inherited from the list. Snapshot ids are
+ * opaque: 64 bits, whatever sign they come with.
  */
 #ifndef BF_ICEBERG_MANIFEST_H
 #define BF_ICEBERG_MANIFEST_H
@@ -32,6 +33,7 @@ typedef struct BfIceManifest
 	int64_t added_rows; /* -1 = not recorded */
 	int64_t existing_rows;
 	int64_t deleted_rows;
+	int64_t first_row_id; /* v3: of the first row that gets its id from the list; -1 = none */
 	const struct BfAvroValue *partitions; /* field summaries as read; NULL = none. For pruning. */
 	BfView key_metadata;				  /* ptr NULL = none */
 } BfIceManifest;
@@ -70,6 +72,7 @@ typedef struct BfIceFile
 	int64_t sequence_number; /* data sequence number, inherited when null */
 	int64_t file_sequence_number;
 	BfIceContent content;
+	bool has_content;	/* the entry says so itself; else it is DATA */
 	const char *path;	/* as recorded; bifang:// for logical files */
 	const char *format; /* upper case: PARQUET, ORC, AVRO, PUFFIN; logical files: "LOG" */
 	int32_t spec_id;
@@ -79,11 +82,17 @@ typedef struct BfIceFile
 	BfValue *partition;
 	int64_t record_count;
 	int64_t file_size;
-	int32_t n_lower, n_upper, n_null_counts;
+	int64_t first_row_id; /* v3: the _row_id of its first row, inherited when null; -1 = none */
+	/* Ascending by id; a broken file may have an id twice. */
+	int32_t n_lower, n_upper, n_value_counts, n_null_counts, n_nan_counts;
 	BfIceBound *lower, *upper;
-	BfIceCount *null_counts;
+	BfIceCount *value_counts, *null_counts, *nan_counts;
+	/* Deletes. */
 	int32_t n_equality_ids;
 	int32_t *equality_ids;
+	const char *referenced_data_file; /* as recorded; NULL = none */
+	int64_t content_offset;			  /* of a deletion vector in its Puffin file; -1 = none */
+	int64_t content_size;
 } BfIceFile;
 
 typedef BfStatus (*BfIceFileVisit)(void *arg, const BfIceFile *file, BfError *err);

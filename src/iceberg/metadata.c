@@ -214,8 +214,8 @@ parse_snapshot(BfArena *a, const json_t *json, const char *where, int32_t versio
 	if (!json_is_object(json))
 		BF_FAIL(err, BF_ERR_CORRUPT, "%s: an object expected", where);
 	BF_TRY(bfi_json_get_i64(json, where, "snapshot-id", true, &s->id, err));
-	if (s->id < 0)
-		BF_FAIL(err, BF_ERR_CORRUPT, "%s.snapshot-id: %lld is negative", where, (long long) s->id);
+	if (s->id == -1)
+		BF_FAIL(err, BF_ERR_CORRUPT, "%s.snapshot-id: -1 stands for none", where);
 	s->parent_id = -1;
 	s->schema_id = -1;
 	BF_TRY(bfi_json_get_i64(json, where, "parent-snapshot-id", false, &s->parent_id, err));

@@ -26,7 +26,7 @@
 
 typedef struct BfIceSnapshot
 {
-	int64_t id;
+	int64_t id;		   /* opaque; negative when the writer used 64 bits; never -1 */
 	int64_t parent_id; /* -1 = none */
 	int64_t sequence_number;
 	int64_t timestamp_ms;

@@ -2,17 +2,20 @@
  * JSON with bounds. Jansson parses recursively into malloc'ed nodes of some 40 bytes, so a first
  * pass over the text counts values and nesting before any of them is made.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "iceberg/internal.h"
 
-/* Positions are those of the text; quotes inside strings are skipped with their escapes. */
+/* Positions are those of the text; quotes inside strings are skipped with their escapes. *wide: a
+ * number beyond 2^63 was seen. */
 static BfStatus
-check_bounds(const BfHost *host, const uint8_t *text, size_t n, const char *what, BfError *err)
+check_bounds(const BfHost *host, const uint8_t *text, size_t n, const char *what, bool *wide,
+			 BfError *err)
 {
 	int64_t values = 0;
-	int32_t depth = 0;
+	int32_t depth = 0, digits = 0;
 	bool in_string = false;
 
 	for (size_t i = 0; i < n; i++)
@@ -29,6 +32,9 @@ check_bounds(const BfHost *host, const uint8_t *text, size_t n, const char *what
 				in_string = false;
 			continue;
 		}
+		digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+		if (digits >= 19)
+			*wide |= digits > 19 || memcmp(text + i - 18, "9223372036854775807", 19) > 0;
 		switch (c)
 		{
 			case '"': in_string = true; break;
@@ -52,6 +58,57 @@ check_bounds(const BfHost *host, const uint8_t *text, size_t n, const char *what
 	return BF_OK;
 }
 
+#define WIDE_KEY "snapshot-id"
+
+/* A number that is the value of a key ending with WIDE_KEY? at: its first digit. */
+static bool
+is_snapshot_id(const uint8_t *text, size_t at)
+{
+	const size_t n = sizeof WIDE_KEY; /* with the quote */
+
+	while (at > 0 && isspace(text[at - 1]))
+		at--;
+	if (at == 0 || text[--at] != ':')
+		return false;
+	while (at > 0 && isspace(text[at - 1]))
+		at--;
+	return at >= n && memcmp(text + at - n, WIDE_KEY "\"", n) == 0;
+}
+
+/* Some writers make snapshot ids of 64 bits where the format has 63. Ids are opaque, so the bits
+ * are kept and those beyond 2^63 become negative. Jansson takes no such number: the text is
+ * changed. Other numbers stay as they are, and fail. */
+static BfStatus
+narrow_ids(const uint8_t *text, size_t n, BfBuffer *out, BfError *err)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < n;)
+	{
+		char digits[21];
+		size_t end = i;
+		uint64_t id;
+
+		while (end < n && text[end] >= '0' && text[end] <= '9')
+			end++;
+		if (end - i >= 19 && end - i < sizeof digits && is_snapshot_id(text, i))
+		{
+			memcpy(digits, text + i, end - i);
+			digits[end - i] = '\0';
+			errno = 0;
+			id = strtoull(digits, NULL, 10);
+			if (errno == 0 && id > INT64_MAX)
+			{
+				BF_TRY(bf_buffer_append(out, text + done, i - done, err));
+				BF_TRY(bf_buffer_printf(out, err, "%lld", (long long) id));
+				done = end;
+			}
+		}
+		i = end > i ? end : i + 1;
+	}
+	return bf_buffer_append(out, text + done, n - done, err);
+}
+
 static void
 release_json(void *arg)
 {
@@ -71,17 +128,12 @@ bfi_json_own(BfArena *a, json_t *json, BfError *err)
 	return BF_OK;
 }
 
-BfStatus
-bfi_json_load(BfArena *a, const void *text, size_t n, const char *what, json_t **out, BfError *err)
+static BfStatus
+load_text(BfArena *a, const void *text, size_t n, const char *what, json_t **out, BfError *err)
 {
 	json_error_t failure;
-	json_t *json;
+	json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &failure);
 
-	if (n > BF_ICE_JSON_BYTES_MAX)
-		BF_FAIL(err, BF_ERR_LIMIT, "%s: %zu bytes of JSON, at most %zu are read", what, n,
-				BF_ICE_JSON_BYTES_MAX);
-	BF_TRY(check_bounds(bf_arena_host(a), text, n, what, err));
-	json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &failure);
 	if (json == NULL)
 	{
 		if (json_error_code(&failure) == json_error_out_of_memory)
@@ -92,6 +144,27 @@ bfi_json_load(BfArena *a, const void *text, size_t n, const char *what, json_t *
 	BF_TRY(bfi_json_own(a, json, err));
 	*out = json;
 	return BF_OK;
+}
+
+BfStatus
+bfi_json_load(BfArena *a, const void *text, size_t n, const char *what, json_t **out, BfError *err)
+{
+	BfBuffer narrowed;
+	BfStatus status;
+	bool wide = false;
+
+	if (n > BF_ICE_JSON_BYTES_MAX)
+		BF_FAIL(err, BF_ERR_LIMIT, "%s: %zu bytes of JSON, at most %zu are read", what, n,
+				BF_ICE_JSON_BYTES_MAX);
+	BF_TRY(check_bounds(bf_arena_host(a), text, n, what, &wide, err));
+	if (!wide)
+		return load_text(a, text, n, what, out, err);
+	bf_buffer_init(&narrowed, bf_arena_host(a), BF_ICE_JSON_BYTES_MAX * 2);
+	status = narrow_ids(text, n, &narrowed, err);
+	if (status == BF_OK)
+		status = load_text(a, narrowed.data, narrowed.len, what, out, err);
+	bf_buffer_free(&narrowed);
+	return status;
 }
 
 static BfStatus
@@ -135,6 +208,11 @@ bfi_json_int(const json_t *value, const char *where, const char *key, int64_t mi
 
 		errno = 0;
 		v = strtoll(s, &end, 10);
+		if (errno == ERANGE && s[0] != '-' && strstr(key, WIDE_KEY) != NULL)
+		{
+			errno = 0;
+			v = (int64_t) strtoull(s, &end, 10);
+		}
 		if (errno != 0 || end == s || *end != '\0' || (s[0] != '-' && (s[0] < '0' || s[0] > '9')))
 			return wrong(where, key, "an integer", err);
 	}

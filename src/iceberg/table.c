@@ -253,6 +253,13 @@ load_bytes(BfArena *a, BfArena *scratch, const char *path, BfIoCounters *io, BfI
 BfStatus
 bf_ice_load(BfArena *a, const char *metadata_path, BfIoCounters *io, BfIceTable **out, BfError *err)
 {
+	return bf_ice_load_mapped(a, metadata_path, NULL, io, out, err);
+}
+
+BfStatus
+bf_ice_load_mapped(BfArena *a, const char *metadata_path, const BfLocationMap *map,
+				   BfIoCounters *io, BfIceTable **out, BfError *err)
+{
 	BfArena *scratch;
 	BfIceTable *t;
 	BfStatus status;
@@ -268,23 +275,8 @@ bf_ice_load(BfArena *a, const char *metadata_path, BfIoCounters *io, BfIceTable 
 		status = bf_location_new(a, t->metadata->location, metadata_path, &t->location, err);
 	if (status != BF_OK)
 		return bf_error_object(err, metadata_path);
+	t->location.map = map;
 	t->schema = bf_ice_current_schema(t->metadata);
 	*out = t;
 	return BF_OK;
-}
-
-BfStatus
-bf_ice_snapshot_schema(const BfIceTable *t, int64_t snapshot_id, const BfSchema **out, BfError *err)
-{
-	const BfIceSnapshot *s = bf_ice_snapshot(t->metadata, snapshot_id);
-
-	if (s == NULL)
-		BF_FAIL(err, BF_ERR_NOTFOUND, "the table has no snapshot %lld", (long long) snapshot_id);
-	*out = t->schema;
-	if (s->schema_id >= 0)
-		*out = bf_ice_schema(t->metadata, s->schema_id);
-	if (*out == NULL)
-		BF_FAIL(err, BF_ERR_CORRUPT, "snapshot %lld: no schema has the id %d",
-				(long long) snapshot_id, s->schema_id);
-	return bf_ice_schema_check(t->metadata, *out, err);
 }

@@ -3,33 +3,41 @@
  *
  * The manifests of main come first. Of the bifang branch only those are read that main does not
  * have, and of them only logical files are taken: their Parquet entries are copies of what main had
- * when the branch moved, and main is what counts.
+ * when the branch moved, and main is what counts. What main deletes, it deletes from its own files:
+ * rows of logical files are not yet in it.
+ *
+ * Manifests of deletes are read last, when it is known which files are left that they could apply
+ * to. Where a manifest is skipped by its summary, so are the deletes of the same partitions.
  */
 #include <stdlib.h>
 
 #include "iceberg/internal.h"
+#include "iceberg/cache_internal.h"
+#include "iceberg/plan_internal.h"
 
 #define FILES_MAX 50000000
-
-typedef struct PlannedFile
-{
-	BfIceDataFile file;
-	bool second_ref; /* found by way of bifang */
-	bool dropped;
-} PlannedFile;
+/* What planning needs besides the plan. */
+#define WORK_BYTES_MAX ((size_t) 2 << 30)
 
 typedef struct PlanBuild
 {
 	BfArena *arena;
-	BfArena *scratch; /* one manifest entry */
+	BfArena *work;
 	const BfIceTable *table;
-	BfIoCounters *io;
-	bool second_ref; /* reading bifang's manifests */
-	bool deletes;	 /* the manifest at hand is one of deletes */
-	PlannedFile *files;
+	const BfIceScan *scan;
+	const BfIcePruner *pruner; /* NULL = nothing is pruned */
+	BfiEntries entries;
+	BfIcePlanCounters counters;
+	bool second_ref;	  /* reading bifang's manifests */
+	bool logical_deletes; /* the first snapshot deletes rows of its logical files too */
+	bool mixed;			  /* the manifest at hand, one of data, has deletes */
+	BfiPlannedFile *files;
 	int32_t n_files;
 	int32_t capacity;
-	int32_t n_manifests;
+	BfiPathMap paths;
+	BfiDeletePlan *deletes;
+	int32_t n_delete_manifests;
+	const BfIceManifest **delete_manifests;
 } PlanBuild;
 
 BfStatus
@@ -51,6 +59,7 @@ bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, 
 									.length = -1,
 									.spec_id = -1,
 									.added_snapshot_id = s->id,
+									.first_row_id = -1,
 									.added_files = -1,
 									.existing_files = -1,
 									.deleted_files = -1,
@@ -64,14 +73,14 @@ bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, 
 static BfStatus
 files_room(PlanBuild *b, BfError *err)
 {
-	PlannedFile *more;
+	BfiPlannedFile *more;
 	int32_t capacity = b->capacity > 0 ? b->capacity * 2 : 64;
 
 	if (b->n_files < b->capacity)
 		return BF_OK;
 	if (b->n_files >= FILES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the snapshot has more than %d data files", FILES_MAX);
-	BF_NEW_RAW(b->arena, more, capacity, err);
+	BF_NEW_RAW(b->work, more, capacity, err);
 	if (b->n_files > 0)
 		memcpy(more, b->files, (size_t) b->n_files * sizeof *more);
 	b->files = more;
@@ -80,17 +89,17 @@ files_room(PlanBuild *b, BfError *err)
 }
 
 static BfStatus
-copy_partition(BfArena *a, const BfIceFile *from, BfIceDataFile *to, BfError *err)
+copy_partition(BfArena *a, const BfiEntry *from, BfIceDataFile *to, BfError *err)
 {
 	to->n_partition = from->n_partition;
-	BF_NEW(a, to->partition, from->n_partition, err);
+	BF_NEW_RAW(a, to->partition, from->n_partition, err);
 	for (int32_t i = 0; i < from->n_partition; i++)
 	{
 		BfValue *v = &to->partition[i];
 
 		*v = from->partition[i];
 		if (!v->is_null && bf_type_storage(v->type) == BF_STORE_VIEW)
-			BF_TRY_PTR(a, v->v.view.ptr, bf_arena_memdup(a, v->v.view.ptr, v->v.view.len), err);
+			BF_TRY(bfi_copy_view(a, v->v.view, &v->v.view, err));
 	}
 	return BF_OK;
 }
@@ -100,6 +109,8 @@ static BfStatus
 set_constants(BfArena *a, const BfIceSpec *spec, BfIceDataFile *f, BfError *err)
 {
 	BF_ASSERT(spec->n_fields == f->n_partition);
+	if (spec->n_fields == 0)
+		return BF_OK;
 	BF_NEW(a, f->constant_ids, spec->n_fields, err);
 	BF_NEW(a, f->constants, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)
@@ -114,20 +125,7 @@ set_constants(BfArena *a, const BfIceSpec *spec, BfIceDataFile *f, BfError *err)
 }
 
 static BfStatus
-refuse_deletes(const BfIceFile *file, BfError *err)
-{
-	const char *what = "position delete files";
-
-	if (strcmp(file->format, "PUFFIN") == 0)
-		what = "deletion vectors";
-	else if (file->content == BF_ICE_EQUALITY_DELETES)
-		what = "equality delete files";
-	return bf_error(err, BF_ERR_UNSUPPORTED, "the table has %s, which are not read yet: %.300s",
-					what, file->path);
-}
-
-static BfStatus
-fill_file(PlanBuild *b, const BfIceFile *from, BfIceDataFile *f, BfError *err)
+fill_file(PlanBuild *b, const BfiEntry *from, BfIceDataFile *f, BfError *err)
 {
 	const BfIceSpec *spec = bf_ice_spec(b->table->metadata, from->spec_id);
 
@@ -136,42 +134,91 @@ fill_file(PlanBuild *b, const BfIceFile *from, BfIceDataFile *f, BfError *err)
 	f->file_size = from->file_size;
 	f->spec_id = from->spec_id;
 	f->sequence_number = from->sequence_number;
-	f->logical = bf_is_logical_path(from->path);
+	f->first_row_id = from->first_row_id;
+	f->snapshot_id = from->snapshot_id;
+	f->logical = from->logical;
+	f->format = f->logical							? BF_ICE_FORMAT_LOG
+				: strcmp(from->format, "AVRO") == 0 ? BF_ICE_FORMAT_AVRO
+													: BF_ICE_FORMAT_PARQUET;
+	BF_TRY_PTR(b->arena, f->path, bf_arena_strdup(b->arena, from->path), err);
 	if (f->logical)
 	{
-		BF_TRY_PTR(b->arena, f->path, bf_arena_strdup(b->arena, from->path), err);
 		BF_TRY(bf_logical_parse(b->arena, f->path, &f->log, err));
 		BF_DATA(err, bf_rangeset_count(&f->log.ranges) == f->record_count, -1,
 				"%.300s names %lld entries, but its record_count is %lld", f->path,
 				(long long) bf_rangeset_count(&f->log.ranges), (long long) f->record_count);
 	}
-	else
-		BF_TRY(bf_location_resolve(b->arena, &b->table->location, from->path, &f->path, err));
 	BF_TRY(copy_partition(b->arena, from, f, err));
 	return set_constants(b->arena, spec, f, err);
 }
 
+/* Can the file be left out? Of a logical one the coverage counts all the same. */
+static bool
+prune(PlanBuild *b, const BfiEntry *e)
+{
+	BfIcePrunedBy by = BF_ICE_NOT_PRUNED;
+
+	b->counters.files++;
+	if (b->pruner != NULL)
+		by = bf_ice_prune_file(b->pruner, e->spec_id, e->partition, e->record_count, e->metrics);
+	b->counters.files_by_partition += by == BF_ICE_PRUNED_BY_PARTITION;
+	b->counters.files_by_bounds += by == BF_ICE_PRUNED_BY_BOUNDS;
+	return by != BF_ICE_NOT_PRUNED;
+}
+
 static BfStatus
-visit_file(void *arg, const BfIceFile *file, BfError *err)
+add_file(PlanBuild *b, const BfiEntry *e, BfError *err)
+{
+	BfiPlannedFile *p;
+	int32_t found = bfi_path_map_get(&b->paths, e->path);
+
+	/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
+	if (found >= 0 && b->files[found].second_ref == b->second_ref)
+		BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s", e->path);
+	if (found >= 0)
+		return BF_OK;
+	if (e->sequence_number < 0)
+		BF_FAIL(err, BF_ERR_CORRUPT, "sequence number %lld of %.300s is negative",
+				(long long) e->sequence_number, e->path);
+	BF_TRY(files_room(b, err));
+	p = &b->files[b->n_files];
+	memset(p, 0, sizeof *p);
+	p->second_ref = b->second_ref;
+	p->pruned = prune(b, e);
+	if (p->pruned && !e->logical)
+		return BF_OK;
+	p->takes_deletes = !p->pruned && !b->second_ref && (!e->logical || b->logical_deletes);
+	BF_TRY(fill_file(b, e, &p->file, err));
+	return bfi_path_map_put(b->work, &b->paths, p->file.path, b->n_files++, &found, err);
+}
+
+static BfStatus
+visit_data(void *arg, const BfiEntry *e, BfError *err)
 {
 	PlanBuild *b = arg;
-	PlannedFile *p;
 
-	if (file->status != BF_ICE_DELETED && (!b->second_ref || bf_is_logical_path(file->path)))
+	if (e->content != BF_ICE_DATA)
 	{
-		if (b->deletes || file->content != BF_ICE_DATA)
-			return refuse_deletes(file, err);
-		if (!bf_is_logical_path(file->path) && strcmp(file->format, "PARQUET") != 0)
-			BF_FAIL(err, BF_ERR_UNSUPPORTED, "data files of format %.40s are not read: %.300s",
-					file->format, file->path);
-		BF_TRY(files_room(b, err));
-		p = &b->files[b->n_files];
-		memset(p, 0, sizeof *p);
-		p->second_ref = b->second_ref;
-		BF_TRY(fill_file(b, file, &p->file, err));
-		b->n_files++;
+		b->mixed = true;
+		return BF_OK;
 	}
-	bf_arena_reset(b->scratch);
+	if (b->second_ref && !e->logical)
+		return BF_OK;
+	if (!e->logical && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "data files of format %.40s are not read: %.300s",
+				e->format, e->path);
+	return add_file(b, e, err);
+}
+
+/* In a manifest of deletes, or one of data that has deletes too. */
+static BfStatus
+visit_delete(void *arg, const BfiEntry *e, BfError *err)
+{
+	PlanBuild *b = arg;
+
+	if (e->content != BF_ICE_DATA)
+		return bfi_delete_plan_add(b->deletes, e, err);
+	BF_DATA(err, b->mixed, -1, "a manifest of deletes has a data file: %.300s", e->path);
 	return BF_OK;
 }
 
@@ -220,80 +267,125 @@ bfi_manifest_is_empty(const BfIceManifest *m)
 	return m->added_files == 0 && m->existing_files == 0;
 }
 
-static BfStatus
-read_one(PlanBuild *b, const BfIceManifest *m, BfError *err)
+/* Whether the manifest's summary tells that nothing in it is wanted. Logical files in it would be
+ * missed as coverage: a table with a bifang branch has them there, others may have them anywhere.
+ */
+static bool
+skip_by_summary(PlanBuild *b, const BfIceManifest *m)
 {
-	const char *path;
-
-	if (bfi_manifest_is_empty(m))
-		return BF_OK;
-	BF_TRY(bf_location_resolve(b->arena, &b->table->location, m->path, &path, err));
-	b->deletes = m->deletes;
-	b->n_manifests++;
-	return bf_ice_read_manifest(b->scratch, path, m, b->table->metadata, b->io, visit_file, b, err);
+	if (b->pruner == NULL || !bf_ice_prune_manifest(b->pruner, m))
+		return false;
+	return m->deletes || !b->scan->coverage || b->scan->point.bifang != NULL ||
+		   bfi_entries_known_plain(&b->entries, m);
 }
 
 static BfStatus
-read_refs(PlanBuild *b, const BfIceSnapshot *first, const BfIceSnapshot *second, BfError *err)
+read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err)
 {
-	BfIceManifest *manifests = NULL, *others;
-	int32_t n = 0, n_others, n_new;
-	int32_t *new_ones;
-
-	if (first != NULL)
-		BF_TRY(bfi_snapshot_manifests(b->arena, b->table, first, b->io, &manifests, &n, err));
+	BF_NEW(b->work, b->delete_manifests, n, err);
 	for (int32_t i = 0; i < n; i++)
-		BF_TRY(read_one(b, &manifests[i], err));
-	if (second == NULL || second == first)
-		return BF_OK;
-	BF_TRY(bfi_snapshot_manifests(b->arena, b->table, second, b->io, &others, &n_others, err));
-	BF_TRY(bfi_manifests_missing(b->arena, others, n_others, manifests, n, &new_ones, &n_new, err));
-	b->second_ref = true;
-	for (int32_t i = 0; i < n_new; i++)
-		if (!others[new_ones[i]].deletes)
-			BF_TRY(read_one(b, &others[new_ones[i]], err));
-	return BF_OK;
-}
-
-static int
-compare_files(const void *x, const void *y)
-{
-	const PlannedFile *a = *(PlannedFile *const *) x, *b = *(PlannedFile *const *) y;
-	int c = strcmp(a->file.path, b->file.path);
-
-	return c != 0 ? c : (int) a->second_ref - (int) b->second_ref;
-}
-
-/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
-static BfStatus
-drop_duplicates(PlanBuild *b, BfError *err)
-{
-	PlannedFile **sorted;
-
-	BF_NEW(b->arena, sorted, b->n_files, err);
-	for (int32_t i = 0; i < b->n_files; i++)
-		sorted[i] = &b->files[i];
-	qsort(sorted, (size_t) b->n_files, sizeof *sorted, compare_files);
-	for (int32_t i = 1; i < b->n_files; i++)
 	{
-		if (strcmp(sorted[i]->file.path, sorted[i - 1]->file.path) != 0)
+		const BfIceManifest *m = &manifests[i];
+
+		if (bfi_manifest_is_empty(m))
 			continue;
-		if (sorted[i]->second_ref == sorted[i - 1]->second_ref)
-			BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s",
-					sorted[i]->file.path);
-		sorted[i]->dropped = true;
+		b->counters.manifests++;
+		b->mixed = false;
+		if (skip_by_summary(b, m))
+		{
+			b->counters.manifests_skipped++;
+			continue;
+		}
+		if (!m->deletes)
+			BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
+		if (m->deletes || b->mixed)
+			b->delete_manifests[b->n_delete_manifests++] = m;
 	}
 	return BF_OK;
 }
 
 static BfStatus
-collect_files(PlanBuild *b, BfIcePlan *plan, BfError *err)
+read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *err)
 {
-	BF_NEW(b->arena, plan->files, b->n_files, err);
+	const BfIceManifest *others;
+	int32_t n_others, n_new;
+	int32_t *new_ones;
+
+	BF_TRY(bfi_entries_manifests(&b->entries, b->work, b->scan->point.bifang, &others, &n_others,
+								 err));
+	BF_TRY(
+		bfi_manifests_missing(b->work, others, n_others, known, n_known, &new_ones, &n_new, err));
+	b->second_ref = true;
+	for (int32_t i = 0; i < n_new; i++)
+	{
+		const BfIceManifest *m = &others[new_ones[i]];
+
+		if (m->deletes || bfi_manifest_is_empty(m))
+			continue;
+		b->counters.manifests++;
+		BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
+	}
+	return BF_OK;
+}
+
+static BfStatus
+read_deletes(PlanBuild *b, BfError *err)
+{
+	if (b->n_delete_manifests == 0)
+		return BF_OK;
+	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->files, b->n_files, &b->paths,
+							   b->pruner, &b->counters, &b->deletes, err));
+	for (int32_t i = 0; i < b->n_delete_manifests; i++)
+	{
+		const BfIceManifest *m = b->delete_manifests[i];
+
+		if (!bfi_delete_plan_wants(b->deletes, m))
+		{
+			b->counters.manifests_skipped += m->deletes;
+			continue;
+		}
+		b->mixed = !m->deletes;
+		BF_TRY(bfi_entries_read(&b->entries, m, visit_delete, b, err));
+	}
+	return bfi_delete_plan_assign(b->deletes, err);
+}
+
+static BfStatus
+read_refs(PlanBuild *b, BfError *err)
+{
+	const BfIcePoint *point = &b->scan->point;
+	const BfIceManifest *manifests = NULL;
+	int32_t n = 0;
+
+	if (point->main != NULL)
+		BF_TRY(bfi_entries_manifests(&b->entries, b->work, point->main, &manifests, &n, err));
+	BF_TRY(read_first(b, manifests, n, err));
+	if (point->bifang != NULL && point->bifang != point->main)
+		BF_TRY(read_second(b, manifests, n, err));
+	return read_deletes(b, err);
+}
+
+/* All files first, since pruned logical ones cover entries too; then those to read. */
+static BfStatus
+collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
+{
+	int32_t n = 0;
+
+	BF_NEW_RAW(b->arena, plan->files, b->n_files, err);
 	for (int32_t i = 0; i < b->n_files; i++)
-		if (!b->files[i].dropped)
-			plan->files[plan->n_files++] = b->files[i].file;
-	plan->n_manifests = b->n_manifests;
+		plan->files[i] = b->files[i].file;
+	BF_TRY(bfi_coverage_of_files(b->arena, plan->files, b->n_files, logical, err));
+	for (int32_t i = 0; i < b->n_files; i++)
+		if (!b->files[i].pruned)
+		{
+			plan->files[n++] = b->files[i].file;
+			plan->has_deletes |= bf_ice_n_deletes(&b->files[i].file) > 0;
+		}
+	plan->n_files = n;
+	b->counters.manifests_read = b->entries.n_read;
+	b->counters.manifests_cached = b->entries.n_cached;
+	plan->counters = b->counters;
+	plan->n_manifests = (int32_t) (b->entries.n_read + b->entries.n_cached);
 	return BF_OK;
 }
 
@@ -330,41 +422,52 @@ subtract_and_total(BfArena *scratch, BfIcePlan *plan, BfError *err)
 	return BF_OK;
 }
 
-/* `first` tells by its ancestors what is Parquet; `subtract` that from logical files. */
 static BfStatus
-build_plan(PlanBuild *b, const BfIceSnapshot *first, const BfIceSnapshot *second, bool subtract,
-		   BfIcePlan *plan, BfError *err)
+build_plan(PlanBuild *b, bool subtract, BfIcePlan *plan, BfError *err)
 {
+	const BfIceScan *scan = b->scan;
 	BfCoverage logical, parquet;
+	BfIcePruner *pruner;
 
-	BF_TRY(read_refs(b, first, second, err));
-	BF_TRY(drop_duplicates(b, err));
-	BF_TRY(collect_files(b, plan, err));
-	BF_TRY(bfi_coverage_of_files(b->arena, plan->files, plan->n_files, &logical, err));
-	BF_TRY(bfi_covered_parquet(b->arena, b->table, first, &parquet, err));
+	if (scan->pred != NULL && (scan->prune & (BF_PRUNE_PARTITION | BF_PRUNE_MANIFEST)) != 0)
+	{
+		BF_TRY(bf_ice_pruner_new(b->work, b->table->metadata, scan->point.schema, scan->pred,
+								 scan->prune, &pruner, err));
+		b->pruner = pruner;
+		b->entries.metrics = true;
+	}
+	BF_TRY(read_refs(b, err));
+	BF_TRY(collect_files(b, plan, &logical, err));
+	BF_TRY(bfi_covered_parquet(b->arena, b->table, scan->point.main, &parquet, err));
 	BF_TRY(bfi_coverage_union(b->arena, &logical, &parquet, &plan->covered, err));
 	if (subtract)
 		plan->covered_parquet = parquet;
-	return subtract_and_total(b->scratch, plan, err);
+	bf_arena_reset(b->work);
+	return subtract_and_total(b->work, plan, err);
 }
 
 static BfStatus
-plan_snapshots(BfArena *a, const BfIceTable *t, const BfIceSnapshot *first,
-			   const BfIceSnapshot *second, bool subtract, BfIoCounters *io, BfIcePlan **out,
-			   BfError *err)
+plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, bool subtract, BfIcePlan **out,
+		  BfError *err)
 {
-	PlanBuild b = {.arena = a, .table = t, .io = io};
+	const BfIceSnapshot *first = scan->point.main, *second = scan->point.bifang;
+	PlanBuild b = {.arena = a, .table = t, .scan = scan};
 	BfIcePlan *plan;
 	BfStatus status;
 
 	BF_NEW(a, plan, 1, err);
 	plan->snapshot_id = first != NULL ? first->id : -1;
 	plan->bifang_snapshot_id = second != NULL ? second->id : -1;
-	b.scratch = bf_arena_new(bf_arena_host(a), "manifest entry", BF_ICE_RECORD_BYTES_MAX);
-	if (b.scratch == NULL)
+	b.entries =
+		(BfiEntries){.host = bf_arena_host(a), .table = t, .cache = scan->cache, .io = scan->io};
+	b.logical_deletes = first != NULL && bf_ice_summary(first, BF_ICE_COVERED) == NULL;
+	if (scan->cache != NULL)
+		bfi_cache_plan(scan->cache);
+	b.work = bf_arena_new(bf_arena_host(a), "planning", WORK_BYTES_MAX);
+	if (b.work == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
-	status = build_plan(&b, first, second, subtract, plan, err);
-	bf_arena_free(b.scratch);
+	status = build_plan(&b, subtract, plan, err);
+	bf_arena_free(b.work);
 	if (status != BF_OK)
 		return bf_error_object(err, t->metadata_path);
 	*out = plan;
@@ -372,22 +475,58 @@ plan_snapshots(BfArena *a, const BfIceTable *t, const BfIceSnapshot *first,
 }
 
 BfStatus
+bf_ice_plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, BfIcePlan **out,
+				 BfError *err)
+{
+	BF_TRY(bf_ice_schema_check(t->metadata, scan->point.schema, err));
+	return plan_scan(a, t, scan, true, out, err);
+}
+
+/* For callers that know nothing of deletes and of files that are not Parquet. */
+static BfStatus
+refuse_new(const BfIceTable *t, const BfIcePlan *plan, BfError *err)
+{
+	static const char *const kinds[] = {[BF_ICE_DELETE_POSITION] = "position delete files",
+										[BF_ICE_DELETE_EQUALITY] = "equality delete files",
+										[BF_ICE_DELETE_VECTOR] = "deletion vectors"};
+
+	for (int32_t i = 0; i < plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &plan->files[i];
+
+		if (bf_ice_n_deletes(f) > 0)
+			bf_error(err, BF_ERR_UNSUPPORTED, "the table has %s, which are not read yet: %.300s",
+					 kinds[bf_ice_delete(f, 0)->kind], bf_ice_delete(f, 0)->path);
+		else if (f->format == BF_ICE_FORMAT_AVRO)
+			bf_error(err, BF_ERR_UNSUPPORTED, "data files of format AVRO are not read: %.300s",
+					 f->path);
+		else
+			continue;
+		return bf_error_object(err, t->metadata_path);
+	}
+	return BF_OK;
+}
+
+BfStatus
 bf_ice_plan(BfArena *a, const BfIceTable *t, BfIoCounters *io, BfIcePlan **out, BfError *err)
 {
-	const BfIceMetadata *m = t->metadata;
+	BfIceAt now = {.kind = BF_ICE_AT_CURRENT};
+	BfIceScan scan = {.io = io};
 
-	BF_TRY(bf_ice_schema_check(m, t->schema, err));
-	return plan_snapshots(a, t, bf_ice_ref(m, BF_ICE_BRANCH_MAIN),
-						  bf_ice_ref(m, BF_ICE_BRANCH_BIFANG), true, io, out, err);
+	BF_TRY(bf_ice_at_resolve(t, &now, &scan.point, err));
+	BF_TRY(bf_ice_plan_scan(a, t, &scan, out, err));
+	return refuse_new(t, *out, err);
 }
 
 BfStatus
 bf_ice_plan_snapshot(BfArena *a, const BfIceTable *t, int64_t snapshot_id, BfIoCounters *io,
 					 BfIcePlan **out, BfError *err)
 {
-	const BfSchema *schema;
+	BfIceAt at = {.kind = BF_ICE_AT_SNAPSHOT, .snapshot_id = snapshot_id};
+	BfIceScan scan = {.io = io};
 
-	BF_TRY(bf_ice_snapshot_schema(t, snapshot_id, &schema, err));
-	return plan_snapshots(a, t, bf_ice_snapshot(t->metadata, snapshot_id), NULL, false, io, out,
-						  err);
+	BF_TRY(bf_ice_at_resolve(t, &at, &scan.point, err));
+	BF_TRY(bf_ice_schema_check(t->metadata, scan.point.schema, err));
+	BF_TRY(plan_scan(a, t, &scan, false, out, err));
+	return refuse_new(t, *out, err);
 }

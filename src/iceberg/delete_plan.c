@@ -1,0 +1,561 @@
+/*
+ * Which deletes apply to which data files.
+ *
+ * Of a data file with sequence number s, partition spec p and partition values t:
+ *
+ *   deletion vector   names the file; belongs to p and t and is not older than s, or it is corrupt.
+ *                     Two of them are corrupt. With one, position deletes don't count.
+ *   position deletes  sequence >= s, and they name the file, or belong to p and t
+ *   equality deletes  sequence > s, and they belong to p and t, or to a spec that partitions
+ *                     nothing: those apply to every partition
+ *
+ * Position deletes name their file by referenced_data_file, or by equal bounds of their path
+ * column. Some writers cut bounds: then the text is only the beginning of the path, and the deletes
+ * are taken for the partition's.
+ *
+ * A table can have thousands of deletes and as many data files, all of one partition: what applies
+ * to a file is the rest of an array, sorted by sequence number, from some place on, and files share
+ * the array. Deletes that apply to no file of the plan are left out at once.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "iceberg/internal.h"
+#include "iceberg/plan_internal.h"
+
+typedef struct Node
+{
+	const BfIceDeleteFile *file;
+	struct Node *next;
+} Node;
+
+typedef struct List
+{
+	int32_t n;
+	Node *first;
+	const BfIceDeleteFile **sorted; /* ascending sequence numbers */
+} List;
+
+/* The files of one spec with the same partition values. */
+typedef struct Group
+{
+	uint64_t hash;
+	BfView key;
+	List position;
+	List equality;
+} Group;
+
+/* What names one file. */
+typedef struct Target
+{
+	int32_t group; /* -1: the file takes no deletes */
+	const BfIceDeleteFile *vector;
+	List own;
+} Target;
+
+struct BfiDeletePlan
+{
+	BfArena *arena;
+	BfArena *work;
+	const BfIceTable *table;
+	const BfIcePruner *pruner;
+	BfIcePlanCounters *counters;
+	BfiPlannedFile *files;
+	int32_t n_files;
+	const BfiPathMap *paths;
+	Target *targets; /* one per file */
+	int64_t oldest;	 /* the least sequence number of the files; INT64_MAX = there are none */
+	int32_t n_groups;
+	Group *groups;
+	uint32_t n_slots;
+	int32_t *slots;
+	List global;
+	const char **sorted_paths; /* made when first needed */
+	int32_t n_sorted;
+};
+
+/* --- Groups --------------------------------------------------------------------------------- */
+
+/* Values that are equal give equal bytes, whatever type a manifest has them in. Floats count by
+ * their bits, with one NaN. */
+static size_t
+put_value(uint8_t *p, const BfValue *v)
+{
+	BfStorage storage = bf_type_storage(v->type);
+	uint8_t *start = p;
+	uint64_t bits = 0;
+	double d;
+
+	if (v->is_null || storage == BF_STORE_NONE || storage == BF_STORE_NESTED)
+	{
+		*p = 'n';
+		return 1;
+	}
+	switch (storage)
+	{
+		case BF_STORE_VIEW:
+			*p++ = 'b';
+			bf_store32le(p, v->v.view.len);
+			if (v->v.view.len > 0)
+				memcpy(p + 4, v->v.view.ptr, v->v.view.len);
+			return 5 + (size_t) v->v.view.len;
+		case BF_STORE_F32:
+		case BF_STORE_F64:
+			d = storage == BF_STORE_F32 ? (double) v->v.f32 : v->v.f64;
+			if (d != d)
+				d = (double) NAN;
+			*p++ = 'f';
+			memcpy(&bits, &d, sizeof bits);
+			bf_store64le(p, bits);
+			return 9;
+		default:
+		{
+			bf_i128 x = storage == BF_STORE_U8	  ? v->v.u8
+						: storage == BF_STORE_I32 ? v->v.i32
+						: storage == BF_STORE_I64 ? v->v.i64
+												  : v->v.i128;
+
+			*p++ = 'i';
+			bf_store64le(p, (uint64_t) x);
+			bf_store64le(p + 8, (uint64_t) (x >> 64));
+			return (size_t) (p - start) + 16;
+		}
+	}
+}
+
+static BfStatus
+make_key(BfArena *a, int32_t spec_id, const BfValue *values, int32_t n, BfView *out, BfError *err)
+{
+	size_t size = 4;
+	uint8_t *key;
+
+	for (int32_t i = 0; i < n; i++)
+		size += 17 + (bf_type_storage(values[i].type) == BF_STORE_VIEW && !values[i].is_null
+						  ? (size_t) values[i].v.view.len
+						  : 0);
+	if (size > UINT32_MAX)
+		BF_FAIL(err, BF_ERR_LIMIT, "partition values of %zu bytes", size);
+	BF_NEW_RAW(a, key, size, err);
+	bf_store32le(key, (uint32_t) spec_id);
+	size = 4;
+	for (int32_t i = 0; i < n; i++)
+		size += put_value(key + size, &values[i]);
+	*out = (BfView){key, (uint32_t) size};
+	return BF_OK;
+}
+
+/* The slot of the key: the group's, or the empty one where it belongs. */
+static uint32_t
+find_slot(const BfiDeletePlan *d, BfView key, uint64_t hash)
+{
+	uint32_t i = (uint32_t) hash & (d->n_slots - 1);
+
+	for (; d->slots[i] >= 0; i = (i + 1) & (d->n_slots - 1))
+	{
+		const Group *g = &d->groups[d->slots[i]];
+
+		if (g->hash == hash && g->key.len == key.len && memcmp(g->key.ptr, key.ptr, key.len) == 0)
+			break;
+	}
+	return i;
+}
+
+/* -1: no file of the plan is in that partition. */
+static BfStatus
+find_group(const BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, int32_t *out,
+		   BfError *err)
+{
+	BfArenaMark mark = bf_arena_mark(d->work);
+	BfView key;
+
+	BF_TRY(make_key(d->work, spec_id, values, n, &key, err));
+	*out = d->slots[find_slot(d, key, bfi_hash(key.ptr, key.len))];
+	bf_arena_rewind(d->work, mark);
+	return BF_OK;
+}
+
+static BfStatus
+group_files(BfiDeletePlan *d, BfError *err)
+{
+	const BfHost *host = bf_arena_host(d->work);
+
+	d->n_slots = 16;
+	while (d->n_slots < (uint32_t) d->n_files * 2)
+		d->n_slots *= 2;
+	BF_NEW_RAW(d->work, d->slots, d->n_slots, err);
+	for (uint32_t i = 0; i < d->n_slots; i++)
+		d->slots[i] = -1;
+	BF_NEW(d->work, d->groups, d->n_files, err);
+	for (int32_t i = 0; i < d->n_files; i++)
+	{
+		const BfIceDataFile *f = &d->files[i].file;
+		BfArenaMark mark = bf_arena_mark(d->work);
+		uint64_t hash;
+		uint32_t slot;
+		BfView key;
+
+		d->targets[i].group = -1;
+		if (!d->files[i].takes_deletes || d->files[i].dropped)
+			continue;
+		if ((i & 1023) == 1023)
+			BF_TRY(bf_check_cancel(host, err));
+		if (f->sequence_number < d->oldest)
+			d->oldest = f->sequence_number;
+		BF_TRY(make_key(d->work, f->spec_id, f->partition, f->n_partition, &key, err));
+		hash = bfi_hash(key.ptr, key.len);
+		slot = find_slot(d, key, hash);
+		if (d->slots[slot] < 0)
+		{
+			d->groups[d->n_groups] = (Group){.hash = hash, .key = key};
+			d->slots[slot] = d->n_groups++;
+		}
+		else
+			bf_arena_rewind(d->work, mark);
+		d->targets[i].group = d->slots[slot];
+	}
+	return BF_OK;
+}
+
+BfStatus
+bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfiPlannedFile *files,
+					int32_t n_files, const BfiPathMap *paths, const BfIcePruner *pruner,
+					BfIcePlanCounters *counters, BfiDeletePlan **out, BfError *err)
+{
+	BfiDeletePlan *d;
+
+	BF_NEW(work, d, 1, err);
+	*d = (BfiDeletePlan){.arena = a,
+						 .work = work,
+						 .table = t,
+						 .pruner = pruner,
+						 .counters = counters,
+						 .files = files,
+						 .n_files = n_files,
+						 .paths = paths,
+						 .oldest = INT64_MAX};
+	BF_NEW(work, d->targets, n_files, err);
+	BF_TRY(group_files(d, err));
+	*out = d;
+	return BF_OK;
+}
+
+/* No entry of a manifest is younger than the manifest. */
+bool
+bfi_delete_plan_wants(const BfiDeletePlan *d, const BfIceManifest *m)
+{
+	return d->n_groups > 0 && (m->sequence_number < 0 || m->sequence_number >= d->oldest);
+}
+
+/* --- One delete file ------------------------------------------------------------------------ */
+
+static BfStatus
+push(BfiDeletePlan *d, List *list, const BfIceDeleteFile *file, BfError *err)
+{
+	Node *node;
+
+	BF_NEW(d->work, node, 1, err);
+	node->file = file;
+	node->next = list->first;
+	list->first = node;
+	list->n++;
+	return BF_OK;
+}
+
+static BfStatus
+keep_entry(BfiDeletePlan *d, const BfiEntry *e, BfIceDeleteKind kind, BfIceDeleteFile **out,
+		   BfError *err)
+{
+	BfIceDeleteFile *f;
+
+	BF_NEW(d->arena, f, 1, err);
+	f->kind = kind;
+	f->sequence_number = e->sequence_number;
+	f->record_count = e->record_count;
+	f->file_size = e->file_size;
+	f->spec_id = e->spec_id;
+	f->vector_offset = e->deletes->content_offset;
+	f->vector_length = e->deletes->content_size;
+	BF_TRY_PTR(d->arena, f->path, bf_arena_strdup(d->arena, e->path), err);
+	f->n_partition = e->n_partition;
+	BF_NEW(d->arena, f->partition, e->n_partition, err);
+	for (int32_t i = 0; i < e->n_partition; i++)
+	{
+		f->partition[i] = e->partition[i];
+		if (!f->partition[i].is_null && bf_type_storage(f->partition[i].type) == BF_STORE_VIEW)
+			BF_TRY(bfi_copy_view(d->arena, e->partition[i].v.view, &f->partition[i].v.view, err));
+	}
+	d->counters->delete_files++;
+	*out = f;
+	return BF_OK;
+}
+
+static BfStatus
+unused(BfiDeletePlan *d)
+{
+	d->counters->delete_files_unused++;
+	return BF_OK;
+}
+
+/* The file of the plan that has this path and takes deletes, -1 = none. */
+static int32_t
+find_file(const BfiDeletePlan *d, const char *path)
+{
+	int32_t i = bfi_path_map_get(d->paths, path);
+
+	return i >= 0 && d->targets[i].group >= 0 ? i : -1;
+}
+
+static BfStatus
+add_vector(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
+{
+	const BfiEntryDeletes *x = e->deletes;
+	BfIceDeleteFile *file;
+	int32_t i, group;
+
+	BF_DATA(err, x->referenced != NULL && x->content_offset >= 0 && x->content_size >= 0, -1,
+			"deletion vector in %.300s: the manifest does not tell %s", e->path,
+			x->referenced == NULL ? "its data file" : "where it is");
+	i = find_file(d, x->referenced);
+	if (i < 0)
+		return unused(d);
+	BF_DATA(err, d->targets[i].vector == NULL, -1, "data file %.300s has two deletion vectors",
+			x->referenced);
+	BF_DATA(err, e->sequence_number >= d->files[i].file.sequence_number, -1,
+			"the deletion vector of data file %.300s is older than it", x->referenced);
+	BF_TRY(find_group(d, e->spec_id, e->partition, e->n_partition, &group, err));
+	BF_DATA(err, group == d->targets[i].group, -1,
+			"the deletion vector of data file %.300s belongs to another partition", x->referenced);
+	BF_TRY(keep_entry(d, e, BF_ICE_DELETE_VECTOR, &file, err));
+	file->referenced = d->files[i].file.path;
+	d->targets[i].vector = file;
+	return BF_OK;
+}
+
+static int
+compare_texts(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *) x, *(const char *const *) y);
+}
+
+/* Is there a file whose path goes on where this text ends? */
+static BfStatus
+begins_a_path(BfiDeletePlan *d, const char *text, bool *out, BfError *err)
+{
+	int32_t low = 0, high;
+
+	if (d->sorted_paths == NULL)
+	{
+		BF_NEW(d->work, d->sorted_paths, d->n_files, err);
+		for (int32_t i = 0; i < d->n_files; i++)
+			if (d->targets[i].group >= 0)
+				d->sorted_paths[d->n_sorted++] = d->files[i].file.path;
+		qsort(d->sorted_paths, (size_t) d->n_sorted, sizeof *d->sorted_paths, compare_texts);
+	}
+	high = d->n_sorted;
+	while (low < high)
+	{
+		int32_t mid = low + (high - low) / 2;
+
+		if (strcmp(d->sorted_paths[mid], text) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*out = low < d->n_sorted && strncmp(d->sorted_paths[low], text, strlen(text)) == 0;
+	return BF_OK;
+}
+
+static BfStatus
+add_position(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
+{
+	const BfiEntryDeletes *x = e->deletes;
+	const char *path = x->referenced != NULL ? x->referenced : x->path_bound;
+	bool partition_wide = path == NULL;
+	BfIceDeleteFile *file;
+	int32_t i = path != NULL ? find_file(d, path) : -1, group;
+
+	if (i >= 0)
+	{
+		if (e->sequence_number < d->files[i].file.sequence_number)
+			return unused(d);
+		BF_TRY(keep_entry(d, e, BF_ICE_DELETE_POSITION, &file, err));
+		file->referenced = d->files[i].file.path;
+		return push(d, &d->targets[i].own, file, err);
+	}
+	/* A bound that is no file's path may be the cut path of one. */
+	if (path != NULL && x->referenced == NULL)
+	{
+		partition_wide = true;
+		if (x->bound_inside)
+			BF_TRY(begins_a_path(d, path, &partition_wide, err));
+	}
+	if (!partition_wide)
+		return unused(d);
+	BF_TRY(find_group(d, e->spec_id, e->partition, e->n_partition, &group, err));
+	if (group < 0)
+		return unused(d);
+	BF_TRY(keep_entry(d, e, BF_ICE_DELETE_POSITION, &file, err));
+	return push(d, &d->groups[group].position, file, err);
+}
+
+/* No fields, or none that tells partitions apart. */
+static bool
+partitions_nothing(const BfIceSpec *spec)
+{
+	for (int32_t i = 0; i < spec->n_fields; i++)
+		if (spec->fields[i].transform.kind != BF_TRANSFORM_VOID)
+			return false;
+	return true;
+}
+
+static BfStatus
+add_equality(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
+{
+	const BfiEntryDeletes *x = e->deletes;
+	const BfIceSpec *spec = bf_ice_spec(d->table->metadata, e->spec_id);
+	List *list = &d->global;
+	BfIceDeleteFile *file;
+	int32_t group;
+
+	BF_NEVER(err, spec == NULL);
+	BF_DATA(err, x->n_equality_ids > 0, -1,
+			"equality delete file %.300s: the manifest does not tell its columns", e->path);
+	if (!partitions_nothing(spec))
+	{
+		BF_TRY(find_group(d, e->spec_id, e->partition, e->n_partition, &group, err));
+		if (group < 0)
+			return unused(d);
+		list = &d->groups[group].equality;
+	}
+	if (e->sequence_number <= d->oldest ||
+		(d->pruner != NULL &&
+		 bf_ice_prune_equality_delete(d->pruner, x->equality_ids, x->n_equality_ids,
+									  e->record_count, e->metrics)))
+		return unused(d);
+	BF_TRY(keep_entry(d, e, BF_ICE_DELETE_EQUALITY, &file, err));
+	file->n_equality_ids = x->n_equality_ids;
+	BF_NEW(d->arena, file->equality_ids, x->n_equality_ids, err);
+	BF_NEW(d->arena, file->equality_fields, x->n_equality_ids, err);
+	for (int32_t i = 0; i < x->n_equality_ids; i++)
+	{
+		file->equality_ids[i] = x->equality_ids[i];
+		file->equality_fields[i] = bf_ice_field_anywhere(d->table->metadata, x->equality_ids[i]);
+		BF_DATA(err, file->equality_fields[i] != NULL, -1,
+				"equality delete file %.300s: no schema of the table has its column %d", e->path,
+				x->equality_ids[i]);
+	}
+	return push(d, list, file, err);
+}
+
+BfStatus
+bfi_delete_plan_add(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
+{
+	bool is_vector = e->content == BF_ICE_POSITION_DELETES && strcmp(e->format, "PUFFIN") == 0;
+
+	BF_NEVER(err, e->deletes == NULL);
+	if (!is_vector && strcmp(e->format, "PARQUET") != 0)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "delete files of format %.40s are not read: %.300s",
+				e->format, e->path);
+	if (is_vector)
+		return add_vector(d, e, err);
+	return e->content == BF_ICE_POSITION_DELETES ? add_position(d, e, err)
+												 : add_equality(d, e, err);
+}
+
+/* --- Shared arrays -------------------------------------------------------------------------- */
+
+static int
+compare_sequence(const void *x, const void *y)
+{
+	const BfIceDeleteFile *a = *(const BfIceDeleteFile *const *) x,
+						  *b = *(const BfIceDeleteFile *const *) y;
+
+	if (a->sequence_number != b->sequence_number)
+		return a->sequence_number < b->sequence_number ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+/* The list, with another one's files among them. */
+static BfStatus
+sort_list(BfiDeletePlan *d, List *list, const List *more, BfError *err)
+{
+	int32_t n = 0, n_more = more != NULL ? more->n : 0;
+
+	BF_TRY(bf_check_cancel(bf_arena_host(d->work), err));
+	BF_NEW(d->arena, list->sorted, (int64_t) list->n + n_more, err);
+	for (const Node *node = list->first; node != NULL; node = node->next)
+		list->sorted[n++] = node->file;
+	if (n_more > 0)
+		memcpy(list->sorted + n, more->sorted, (size_t) n_more * sizeof *list->sorted);
+	list->n += n_more;
+	qsort(list->sorted, (size_t) list->n, sizeof *list->sorted, compare_sequence);
+	return BF_OK;
+}
+
+/* From the first that is not older than `sequence`. */
+static BfIceDeletes
+not_older(const List *list, int64_t sequence)
+{
+	int32_t low = 0, high = list->n;
+
+	while (low < high)
+	{
+		int32_t mid = low + (high - low) / 2;
+
+		if (list->sorted[mid]->sequence_number < sequence)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (BfIceDeletes){list->n - low, low < list->n ? list->sorted + low : NULL};
+}
+
+static BfStatus
+assign_file(BfiDeletePlan *d, int32_t i, BfError *err)
+{
+	BfIceDataFile *f = &d->files[i].file;
+	Target *t = &d->targets[i];
+	const Group *g = &d->groups[t->group];
+	int64_t s = f->sequence_number;
+
+	if (t->vector != NULL)
+	{
+		const BfIceDeleteFile **one;
+
+		BF_NEW(d->arena, one, 1, err);
+		one[0] = t->vector;
+		f->own = (BfIceDeletes){1, one};
+	}
+	else
+	{
+		if (t->own.n > 0)
+			BF_TRY(sort_list(d, &t->own, NULL, err));
+		f->own = not_older(&t->own, s);
+		f->position = not_older(&g->position, s);
+	}
+	f->equality = not_older(&g->equality, s < INT64_MAX ? s + 1 : s);
+	if (f->logical && bf_ice_n_deletes(f) > 0)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the table deletes rows of logical file %.300s", f->path);
+	return BF_OK;
+}
+
+BfStatus
+bfi_delete_plan_assign(BfiDeletePlan *d, BfError *err)
+{
+	BF_TRY(sort_list(d, &d->global, NULL, err));
+	for (int32_t i = 0; i < d->n_groups; i++)
+	{
+		Group *g = &d->groups[i];
+
+		if (g->position.n > 0)
+			BF_TRY(sort_list(d, &g->position, NULL, err));
+		if (g->equality.n > 0)
+			BF_TRY(sort_list(d, &g->equality, &d->global, err));
+		else
+			g->equality = d->global;
+	}
+	for (int32_t i = 0; i < d->n_files; i++)
+		if (d->targets[i].group >= 0)
+			BF_TRY(assign_file(d, i, err));
+	return BF_OK;
+}

@@ -1,0 +1,363 @@
+#include "iceberg/entry.h"
+
+#include "iceberg/cache_internal.h"
+#include "iceberg/internal.h"
+
+/* Reserved field id of the path column in position delete files. */
+#define DELETE_PATH_ID 2147483546
+/* Entries to make room for at once. */
+#define CAPACITY_FIRST 16
+#define CAPACITY_HINT_MAX 65536
+
+static BfStatus
+copy_partition(BfArena *keep, const BfIceFile *from, BfiEntry *to, BfError *err)
+{
+	to->n_partition = from->n_partition;
+	BF_NEW_RAW(keep, to->partition, from->n_partition, err);
+	for (int32_t i = 0; i < from->n_partition; i++)
+	{
+		BfValue *v = &to->partition[i];
+
+		*v = from->partition[i];
+		if (!v->is_null && bf_type_storage(v->type) == BF_STORE_VIEW)
+			BF_TRY(bfi_copy_view(keep, v->v.view, &v->v.view, err));
+	}
+	return BF_OK;
+}
+
+static const BfIceBound *
+find_bound(const BfIceBound *bounds, int32_t n, int32_t id)
+{
+	for (int32_t i = 0; i < n; i++)
+		if (bounds[i].field_id == id)
+			return &bounds[i];
+	return NULL;
+}
+
+/* Leaves the bound out when it is no path that can be resolved: it may have been cut. */
+static BfStatus
+resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDeletes *d,
+			  BfError *err)
+{
+	const BfIceBound *lower = find_bound(f->lower, f->n_lower, DELETE_PATH_ID);
+	const BfIceBound *upper = find_bound(f->upper, f->n_upper, DELETE_PATH_ID);
+	const char *text;
+	BfError ignored;
+
+	if (lower == NULL || upper == NULL || lower->bytes.len != upper->bytes.len ||
+		lower->bytes.len == 0 ||
+		memcmp(lower->bytes.ptr, upper->bytes.ptr, lower->bytes.len) != 0 ||
+		memchr(lower->bytes.ptr, 0, lower->bytes.len) != NULL)
+		return BF_OK;
+	BF_TRY_PTR(keep, text,
+			   bf_arena_strndup(keep, (const char *) lower->bytes.ptr, lower->bytes.len), err);
+	if (bf_is_logical_path(text) ||
+		bf_location_resolve(keep, l, text, &d->path_bound, &ignored) != BF_OK)
+	{
+		d->path_bound = NULL;
+		return BF_OK;
+	}
+	d->bound_inside = bf_location_inside(l, d->path_bound);
+	return BF_OK;
+}
+
+static BfStatus
+make_deletes(BfArena *keep, const BfLocation *l, const BfIceFile *f, const BfiEntryDeletes **out,
+			 BfError *err)
+{
+	BfiEntryDeletes *d;
+
+	BF_NEW(keep, d, 1, err);
+	d->content_offset = f->content_offset;
+	d->content_size = f->content_size;
+	d->n_equality_ids = f->n_equality_ids;
+	BF_NEW_RAW(keep, d->equality_ids, f->n_equality_ids, err);
+	if (f->n_equality_ids > 0)
+		memcpy(d->equality_ids, f->equality_ids,
+			   (size_t) f->n_equality_ids * sizeof *d->equality_ids);
+	if (f->referenced_data_file != NULL && bf_is_logical_path(f->referenced_data_file))
+		BF_TRY_PTR(keep, d->referenced, bf_arena_strdup(keep, f->referenced_data_file), err);
+	else if (f->referenced_data_file != NULL)
+		BF_TRY(bf_location_resolve(keep, l, f->referenced_data_file, &d->referenced, err));
+	if (f->content == BF_ICE_POSITION_DELETES && d->referenced == NULL)
+		BF_TRY(resolve_bound(keep, l, f, d, err));
+	*out = d;
+	return BF_OK;
+}
+
+/* Formats that are met all the time need no memory. */
+static BfStatus
+keep_format(BfArena *keep, const char *format, const char **out, BfError *err)
+{
+	static const char *const known[] = {"PARQUET", "AVRO", "ORC", "PUFFIN", "LOG"};
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i], format) == 0)
+		{
+			*out = known[i];
+			return BF_OK;
+		}
+	BF_TRY_PTR(keep, *out, bf_arena_strdup(keep, format), err);
+	return BF_OK;
+}
+
+/* `scratch` holds the file and is used for more. */
+static BfStatus
+make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile *f, BfiEntry *e,
+		   BfError *err)
+{
+	const BfLocation *l = &r->table->location;
+
+	*e = (BfiEntry){.logical = bf_is_logical_path(f->path),
+					.has_content = f->has_content,
+					.content = f->content,
+					.spec_id = f->spec_id,
+					.snapshot_id = f->snapshot_id,
+					.sequence_number = f->sequence_number,
+					.record_count = f->record_count,
+					.file_size = f->file_size,
+					.first_row_id = f->first_row_id};
+	BF_TRY(keep_format(keep, f->format, &e->format, err));
+	if (e->logical)
+		BF_TRY_PTR(keep, e->path, bf_arena_strdup(keep, f->path), err);
+	else
+		BF_TRY(bf_location_resolve(keep, l, f->path, &e->path, err));
+	BF_TRY(copy_partition(keep, f, e, err));
+	if (f->content != BF_ICE_DATA)
+		BF_TRY(make_deletes(keep, l, f, &e->deletes, err));
+	if (r->metrics || r->cache != NULL)
+		return bf_ice_metrics_pack(keep, scratch, f, &e->metrics, err);
+	return BF_OK;
+}
+
+/* --- Reading without a cache: one entry at a time. -------------------------------------------- */
+
+typedef struct Stream
+{
+	const BfiEntries *reader;
+	BfArena *scratch; /* the entry at hand */
+	BfiEntryVisit visit;
+	void *arg;
+} Stream;
+
+static BfStatus
+visit_stream(void *arg, const BfIceFile *file, BfError *err)
+{
+	Stream *s = arg;
+	BfiEntry e;
+
+	if (file->status != BF_ICE_DELETED)
+	{
+		BF_TRY(make_entry(s->reader, s->scratch, s->scratch, file, &e, err));
+		BF_TRY(s->visit(s->arg, &e, err));
+	}
+	bf_arena_reset(s->scratch);
+	return BF_OK;
+}
+
+static BfStatus
+stream_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, BfiEntryVisit visit,
+			   void *arg, BfError *err)
+{
+	Stream s = {.reader = r, .visit = visit, .arg = arg};
+	BfStatus status;
+
+	s.scratch = bf_arena_new(r->host, "manifest entry", BF_ICE_RECORD_BYTES_MAX);
+	if (s.scratch == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status =
+		bf_ice_read_manifest(s.scratch, path, m, r->table->metadata, r->io, visit_stream, &s, err);
+	bf_arena_free(s.scratch);
+	return status;
+}
+
+/* --- Reading into the cache: all entries, then the visits. ------------------------------------ */
+
+typedef struct Collect
+{
+	const BfiEntries *reader;
+	BfArena *scratch;
+	BfArena *keep;
+	BfiManifestData *data;
+	int32_t capacity;
+} Collect;
+
+static BfStatus
+collect_room(Collect *c, BfError *err)
+{
+	BfiManifestData *d = c->data;
+	BfiEntry *more;
+
+	if (d->n < c->capacity)
+		return BF_OK;
+	if (c->capacity > INT32_MAX / 2)
+		BF_FAIL(err, BF_ERR_LIMIT, "the manifest has more than %d entries", INT32_MAX / 2);
+	BF_NEW_RAW(c->keep, more, c->capacity * 2, err);
+	memcpy(more, d->entries, (size_t) d->n * sizeof *more);
+	d->entries = more;
+	c->capacity *= 2;
+	return BF_OK;
+}
+
+static BfStatus
+visit_collect(void *arg, const BfIceFile *file, BfError *err)
+{
+	Collect *c = arg;
+	BfiManifestData *d = c->data;
+
+	if (file->status != BF_ICE_DELETED)
+	{
+		BF_TRY(collect_room(c, err));
+		BF_TRY(make_entry(c->reader, c->keep, c->scratch, file, &d->entries[d->n], err));
+		d->has_logical |= d->entries[d->n].logical;
+		d->n++;
+	}
+	bf_arena_reset(c->scratch);
+	return BF_OK;
+}
+
+static BfStatus
+collect_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, BfArena *keep,
+				BfiManifestData *data, BfError *err)
+{
+	Collect c = {.reader = r, .keep = keep, .data = data, .capacity = CAPACITY_FIRST};
+	int64_t hint = (int64_t) m->added_files + m->existing_files;
+	BfStatus status;
+
+	if (m->added_files >= 0 && m->existing_files >= 0 && hint > c.capacity)
+		c.capacity = hint < CAPACITY_HINT_MAX ? (int32_t) hint : CAPACITY_HINT_MAX;
+	memset(data, 0, sizeof *data);
+	BF_NEW_RAW(keep, data->entries, c.capacity, err);
+	c.scratch = bf_arena_new(r->host, "manifest entry", BF_ICE_RECORD_BYTES_MAX);
+	if (c.scratch == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status =
+		bf_ice_read_manifest(c.scratch, path, m, r->table->metadata, r->io, visit_collect, &c, err);
+	bf_arena_free(c.scratch);
+	return status;
+}
+
+static BfStatus
+visit_all(const BfiEntries *r, const BfiManifestData *data, BfiEntryVisit visit, void *arg,
+		  BfError *err)
+{
+	for (int32_t i = 0; i < data->n; i++)
+	{
+		if ((i & 1023) == 1023)
+			BF_TRY(bf_check_cancel(r->host, err));
+		BF_TRY(visit(arg, &data->entries[i], err));
+	}
+	return BF_OK;
+}
+
+/* *data = NULL when the cache has no room for it: then it has to be streamed. */
+static BfStatus
+load_entries(const BfiEntries *r, const BfIceManifest *m, const char *path,
+			 const BfiManifestData **data, BfError *err)
+{
+	BfiCacheItem *item;
+	BfStatus status;
+
+	*data = NULL;
+	BF_TRY(bfi_cache_begin(r->cache, path, &item, err));
+	if (item == NULL)
+		return BF_OK;
+	status = collect_entries(r, m, path, bfi_cache_arena(item), bfi_cache_data(item), err);
+	if (status == BF_OK)
+		return bfi_cache_keep_manifest(r->cache, item, r->table, m, data, err);
+	bfi_cache_drop(item);
+	/* More than the cache takes of one manifest. */
+	return status == BF_ERR_LIMIT ? BF_OK : status;
+}
+
+BfStatus
+bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit, void *arg,
+				 BfError *err)
+{
+	BfArena *names = bf_arena_new(r->host, "manifest path", BF_ICE_RECORD_BYTES_MAX);
+	const BfiManifestData *data = NULL;
+	const char *path;
+	BfStatus status;
+
+	if (names == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status = bf_location_resolve(names, &r->table->location, m->path, &path, err);
+	if (status == BF_OK && r->cache != NULL)
+		data = bfi_cache_find_manifest(r->cache, r->table, m, path);
+	if (data != NULL)
+		r->n_cached++;
+	else if (status == BF_OK)
+	{
+		r->n_read++;
+		if (r->cache != NULL)
+			status = load_entries(r, m, path, &data, err);
+		if (status == BF_OK && data == NULL)
+			status = stream_entries(r, m, path, visit, arg, err);
+	}
+	if (status == BF_OK && data != NULL)
+		status = visit_all(r, data, visit, arg, err);
+	if (status != BF_OK)
+		bf_error_object(err, m->path);
+	bf_arena_free(names);
+	return status;
+}
+
+bool
+bfi_entries_known_plain(BfiEntries *r, const BfIceManifest *m)
+{
+	BfArena *names = bf_arena_new(r->host, "manifest path", BF_ICE_RECORD_BYTES_MAX);
+	const BfiManifestData *data = NULL;
+	const char *path;
+	BfError ignored;
+
+	if (names != NULL && r->cache != NULL &&
+		bf_location_resolve(names, &r->table->location, m->path, &path, &ignored) == BF_OK)
+		data = bfi_cache_find_manifest(r->cache, r->table, m, path);
+	bf_arena_free(names);
+	return data != NULL && !data->has_logical;
+}
+
+/* *out = NULL when the cache has no room for the list. */
+static BfStatus
+load_list(BfiEntries *r, const char *path, const BfIceManifest **out, int32_t *n, BfError *err)
+{
+	BfiCacheItem *item;
+	BfIceManifest *manifests;
+	BfStatus status;
+
+	*out = NULL;
+	BF_TRY(bfi_cache_begin(r->cache, path, &item, err));
+	if (item == NULL)
+		return BF_OK;
+	status = bf_ice_read_manifest_list(bfi_cache_arena(item), path, r->io, &manifests, n, err);
+	if (status != BF_OK)
+	{
+		bfi_cache_drop(item);
+		return status == BF_ERR_LIMIT ? BF_OK : status;
+	}
+	bfi_cache_keep_list(r->cache, item, manifests, *n);
+	*out = manifests;
+	return BF_OK;
+}
+
+BfStatus
+bfi_entries_manifests(BfiEntries *r, BfArena *a, const BfIceSnapshot *s, const BfIceManifest **out,
+					  int32_t *n, BfError *err)
+{
+	BfIceManifest *manifests;
+	const char *path;
+
+	*out = NULL;
+	if (r->cache != NULL && s->manifest_list != NULL && !s->encrypted)
+	{
+		BF_TRY(bf_location_resolve(a, &r->table->location, s->manifest_list, &path, err));
+		if (bfi_cache_find_list(r->cache, path, out, n))
+			return BF_OK;
+		BF_TRY(load_list(r, path, out, n, err));
+		if (*out != NULL)
+			return BF_OK;
+	}
+	BF_TRY(bfi_snapshot_manifests(a, r->table, s, r->io, &manifests, n, err));
+	*out = manifests;
+	return BF_OK;
+}

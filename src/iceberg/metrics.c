@@ -1,0 +1,200 @@
+#include "iceberg/metrics.h"
+
+enum
+{
+	HAS_LOWER = 1,
+	HAS_UPPER = 2,
+	HAS_VALUES = 4,
+	HAS_NULLS = 8,
+	HAS_NANS = 16,
+	UPPER_CUT = 64
+};
+
+#define N_MAPS 5
+/* Id, flags, two bounds with their lengths, three counts. */
+#define ITEM_BYTES_MAX (5 + 1 + 2 * (1 + BF_ICE_BOUND_BYTES) + 3 * 10)
+
+/* One of the maps, in the order of ids. Both element types begin with the id. */
+typedef struct MapCursor
+{
+	const uint8_t *items;
+	size_t size;
+	int32_t n;
+	int32_t i;
+} MapCursor;
+
+static int32_t
+id_at(const MapCursor *c, int32_t i)
+{
+	int32_t id;
+
+	memcpy(&id, c->items + (size_t) i * c->size, sizeof id);
+	return id;
+}
+
+/* The item of that id if there is exactly one; the cursor goes on to the next id. */
+static const void *
+take_item(MapCursor *c, int32_t id)
+{
+	int32_t first = c->i;
+
+	while (c->i < c->n && id_at(c, c->i) == id)
+		c->i++;
+	return c->i == first + 1 ? c->items + (size_t) first * c->size : NULL;
+}
+
+static uint8_t *
+put_bound(uint8_t *p, BfView bytes)
+{
+	uint32_t n = bytes.len < BF_ICE_BOUND_BYTES ? bytes.len : BF_ICE_BOUND_BYTES;
+
+	*p++ = (uint8_t) n;
+	if (n > 0)
+		memcpy(p, bytes.ptr, n);
+	return p + n;
+}
+
+static uint8_t *
+put_count(uint8_t *p, const BfIceCount *count, uint8_t flag, uint8_t *flags)
+{
+	if (count == NULL || count->count < 0)
+		return p;
+	*flags |= flag;
+	return p + bf_put_uvarint(p, (uint64_t) count->count);
+}
+
+static uint8_t *
+put_item(uint8_t *p, MapCursor maps[N_MAPS], int32_t id, int32_t previous)
+{
+	const BfIceBound *lower = take_item(&maps[0], id), *upper = take_item(&maps[1], id);
+	const BfIceCount *values = take_item(&maps[2], id), *nulls = take_item(&maps[3], id),
+					 *nans = take_item(&maps[4], id);
+	uint8_t *flags;
+
+	p += bf_put_uvarint(p, (uint64_t) ((int64_t) id - previous));
+	flags = p++;
+	*flags = 0;
+	if (lower != NULL)
+	{
+		*flags |= HAS_LOWER;
+		p = put_bound(p, lower->bytes);
+	}
+	if (upper != NULL)
+	{
+		*flags |= upper->bytes.len > BF_ICE_BOUND_BYTES ? HAS_UPPER | UPPER_CUT : HAS_UPPER;
+		p = put_bound(p, upper->bytes);
+	}
+	p = put_count(p, values, HAS_VALUES, flags);
+	p = put_count(p, nulls, HAS_NULLS, flags);
+	return put_count(p, nans, HAS_NANS, flags);
+}
+
+BfStatus
+bf_ice_metrics_pack(BfArena *keep, BfArena *scratch, const BfIceFile *f, BfView *out, BfError *err)
+{
+	MapCursor maps[N_MAPS] = {
+		{(const uint8_t *) f->lower, sizeof *f->lower, f->n_lower, 0},
+		{(const uint8_t *) f->upper, sizeof *f->upper, f->n_upper, 0},
+		{(const uint8_t *) f->value_counts, sizeof *f->value_counts, f->n_value_counts, 0},
+		{(const uint8_t *) f->null_counts, sizeof *f->null_counts, f->n_null_counts, 0},
+		{(const uint8_t *) f->nan_counts, sizeof *f->nan_counts, f->n_nan_counts, 0}};
+	size_t n = 0;
+	int32_t previous = 0;
+	uint8_t *bytes, *p;
+
+	for (int32_t i = 0; i < N_MAPS; i++)
+		n += (size_t) maps[i].n;
+	BF_NEW_RAW(scratch, bytes, n * ITEM_BYTES_MAX, err);
+	p = bytes;
+	for (;;)
+	{
+		int64_t id = INT64_MAX;
+
+		for (int32_t i = 0; i < N_MAPS; i++)
+			if (maps[i].i < maps[i].n && id_at(&maps[i], maps[i].i) < id)
+				id = id_at(&maps[i], maps[i].i);
+		if (id == INT64_MAX)
+			break;
+		if (id < 0) /* no column has such an id */
+		{
+			for (int32_t i = 0; i < N_MAPS; i++)
+				take_item(&maps[i], (int32_t) id);
+			continue;
+		}
+		p = put_item(p, maps, (int32_t) id, previous);
+		previous = (int32_t) id;
+	}
+	BF_ASSERT((size_t) (p - bytes) <= n * ITEM_BYTES_MAX);
+	out->len = (uint32_t) (p - bytes);
+	BF_TRY_PTR(keep, out->ptr, bf_arena_memdup(keep, bytes, out->len), err);
+	return BF_OK;
+}
+
+static const uint8_t *
+get_uvarint(const uint8_t *p, uint64_t *out)
+{
+	unsigned shift = 0;
+
+	*out = 0;
+	do
+	{
+		*out |= (uint64_t) (*p & 0x7f) << shift;
+		shift += 7;
+	} while ((*p++ & 0x80) != 0);
+	return p;
+}
+
+static const uint8_t *
+get_bound(const uint8_t *p, bool has, BfView *out)
+{
+	if (!has)
+		return p;
+	out->len = *p++;
+	out->ptr = p;
+	return p + out->len;
+}
+
+static const uint8_t *
+get_count(const uint8_t *p, bool has, int64_t *out)
+{
+	uint64_t v;
+
+	*out = -1;
+	if (!has)
+		return p;
+	p = get_uvarint(p, &v);
+	*out = (int64_t) v;
+	return p;
+}
+
+bool
+bf_ice_metrics_find(BfView metrics, int32_t field_id, BfIceMetric *out)
+{
+	const uint8_t *p = metrics.ptr, *end = p + metrics.len;
+	uint64_t id = 0;
+
+	while (p < end)
+	{
+		uint64_t step;
+		uint8_t flags;
+
+		p = get_uvarint(p, &step);
+		id += step;
+		if (id > (uint64_t) field_id)
+			return false;
+		memset(out, 0, sizeof *out);
+		flags = *p++;
+		out->has_lower = (flags & HAS_LOWER) != 0;
+		out->has_upper = (flags & HAS_UPPER) != 0;
+		out->upper_cut = (flags & UPPER_CUT) != 0;
+		p = get_bound(p, out->has_lower, &out->lower);
+		p = get_bound(p, out->has_upper, &out->upper);
+		p = get_count(p, (flags & HAS_VALUES) != 0, &out->values);
+		p = get_count(p, (flags & HAS_NULLS) != 0, &out->nulls);
+		p = get_count(p, (flags & HAS_NANS) != 0, &out->nans);
+		if (id == (uint64_t) field_id)
+			return true;
+	}
+	BF_ASSERT(p == end);
+	return false;
+}

@@ -1,0 +1,44 @@
+/*
+ * What prune.c and prune_inverse.c share.
+ */
+#ifndef BF_ICEBERG_PRUNE_INTERNAL_H
+#define BF_ICEBERG_PRUNE_INTERNAL_H
+
+#include "iceberg/prune.h"
+
+/* A partition field over a column that the predicate can see. */
+typedef struct BfiSpecField
+{
+	int32_t field;	  /* of the schema */
+	int32_t position; /* in the spec */
+	BfTransform transform;
+	BfType source; /* the column's type in that schema */
+	BfType result; /* of partition values, as manifests are read */
+} BfiSpecField;
+
+/* Bytes of bounds that are made while one leaf is looked at. */
+#define BFI_PRUNE_BUFFERS 8
+
+typedef struct BfiPruneBuffers
+{
+	int32_t n;
+	uint8_t bytes[BFI_PRUNE_BUFFERS][BF_ICE_BOUND_BYTES];
+} BfiPruneBuffers;
+
+/* The number behind a value; false when it is none. */
+extern bool bfi_value_integer(const BfValue *v, bf_i128 *out);
+/* False when the type has no such number. */
+extern bool bfi_integer_value(bf_i128 x, BfType type, BfValue *out);
+/* Raises the minimum, lowers the maximum; NULL: nothing known. */
+extern void bfi_range_tighten(BfColumnStats *s, const BfValue *min, const BfValue *max);
+/* The least of the byte strings that are above all that start with the prefix; false: none is. */
+extern bool bfi_text_after_prefix(BfView prefix, BfiPruneBuffers *buffers, BfView *out);
+/* Is it so long that its writer may have cut it? */
+extern bool bfi_text_may_be_cut(const BfValue *v);
+extern void bfi_uuid_widen(BfValue *v, bool upper, BfiPruneBuffers *buffers, bool *has);
+/* Tightens what is known of the column by the range of its partition values. NULL: no such bound;
+ * lo == hi, the same pointer: exactly this value. */
+extern void bfi_inverse_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
+							  BfiPruneBuffers *buffers, BfColumnStats *s);
+
+#endif

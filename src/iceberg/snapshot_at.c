@@ -1,0 +1,117 @@
+/*
+ * Points in a table's history.
+ */
+#include "iceberg/internal.h"
+
+/* Commits to the bifang branch say what it covers; snapshots of main don't. */
+static bool
+is_bifang(const BfIceSnapshot *s)
+{
+	return bf_ice_summary(s, BF_ICE_COVERED) != NULL;
+}
+
+BfStatus
+bf_ice_snapshot_schema(const BfIceTable *t, int64_t snapshot_id, const BfSchema **out, BfError *err)
+{
+	const BfIceSnapshot *s = bf_ice_snapshot(t->metadata, snapshot_id);
+
+	if (s == NULL)
+		BF_FAIL(err, BF_ERR_NOTFOUND, "the table has no snapshot %lld", (long long) snapshot_id);
+	*out = t->schema;
+	if (s->schema_id >= 0)
+		*out = bf_ice_schema(t->metadata, s->schema_id);
+	if (*out == NULL)
+		BF_FAIL(err, BF_ERR_CORRUPT, "snapshot %lld: no schema has the id %d",
+				(long long) snapshot_id, s->schema_id);
+	return bf_ice_schema_check(t->metadata, *out, err);
+}
+
+static BfStatus
+at_ref(const BfIceTable *t, const char *name, BfIcePoint *out, BfError *err)
+{
+	const BfIceMetadata *m = t->metadata;
+
+	for (int32_t i = 0; i < m->n_refs; i++)
+	{
+		if (strcmp(m->refs[i].name, name) != 0)
+			continue;
+		out->main = bf_ice_snapshot(m, m->refs[i].snapshot_id);
+		if (!m->refs[i].is_branch)
+			return bf_ice_snapshot_schema(t, out->main->id, &out->schema, err);
+		out->schema = t->schema;
+		return BF_OK;
+	}
+	BF_FAIL(err, BF_ERR_NOTFOUND, "the table has no branch or tag \"%.200s\"", name);
+}
+
+/* The newest one not later than `ms`, of s and its ancestors; NULL = none that is known. */
+static const BfIceSnapshot *
+ancestor_at(const BfIceMetadata *m, const BfIceSnapshot *s, int64_t ms)
+{
+	for (int32_t steps = 0; s != NULL && s->timestamp_ms > ms; steps++)
+		s = steps < m->n_snapshots ? bf_ice_snapshot(m, s->parent_id) : NULL;
+	return s;
+}
+
+/* What main named then. The log also knows of snapshots that a rollback has undone since. */
+static BfStatus
+main_at(const BfIceMetadata *m, int64_t ms, const BfIceSnapshot **out, BfError *err)
+{
+	int32_t latest = -1;
+
+	*out = NULL;
+	if (m->n_snapshot_log == 0)
+	{
+		*out = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_MAIN), ms);
+		return BF_OK;
+	}
+	for (int32_t i = 0; i < m->n_snapshot_log; i++)
+		if (m->snapshot_log_ms[i] <= ms &&
+			(latest < 0 || m->snapshot_log_ms[i] >= m->snapshot_log_ms[latest]))
+			latest = i;
+	if (latest < 0)
+		return BF_OK;
+	*out = bf_ice_snapshot(m, m->snapshot_log_ids[latest]);
+	if (*out == NULL)
+		BF_FAIL(err, BF_ERR_NOTFOUND, "snapshot %lld, current at that time, has expired",
+				(long long) m->snapshot_log_ids[latest]);
+	return BF_OK;
+}
+
+static BfStatus
+at_time(const BfIceTable *t, int64_t ms, BfIcePoint *out, BfError *err)
+{
+	const BfIceMetadata *m = t->metadata;
+	const BfIceSnapshot *later;
+
+	BF_TRY(main_at(m, ms, &out->main, err));
+	out->bifang = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_BIFANG), ms);
+	/* The branch began at a snapshot of main, which is no news. */
+	if (out->bifang != NULL && !is_bifang(out->bifang))
+		out->bifang = NULL;
+	if (out->main == NULL && out->bifang == NULL)
+		BF_FAIL(err, BF_ERR_NOTFOUND, "the table had no snapshot at that time");
+	later = out->main;
+	if (later == NULL || (out->bifang != NULL && out->bifang->timestamp_ms > later->timestamp_ms))
+		later = out->bifang;
+	return bf_ice_snapshot_schema(t, later->id, &out->schema, err);
+}
+
+BfStatus
+bf_ice_at_resolve(const BfIceTable *t, const BfIceAt *at, BfIcePoint *out, BfError *err)
+{
+	*out = (BfIcePoint){NULL, NULL, t->schema};
+	switch (at->kind)
+	{
+		case BF_ICE_AT_CURRENT:
+			out->main = bf_ice_ref(t->metadata, BF_ICE_BRANCH_MAIN);
+			out->bifang = bf_ice_ref(t->metadata, BF_ICE_BRANCH_BIFANG);
+			return BF_OK;
+		case BF_ICE_AT_SNAPSHOT:
+			out->main = bf_ice_snapshot(t->metadata, at->snapshot_id);
+			return bf_ice_snapshot_schema(t, at->snapshot_id, &out->schema, err);
+		case BF_ICE_AT_REF: return at_ref(t, at->ref, out, err);
+		case BF_ICE_AT_TIME: return at_time(t, at->time_ms, out, err);
+	}
+	BF_FAIL(err, BF_ERR_VALUE, "no such kind of point in time");
+}
