@@ -89,10 +89,12 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 {
 	const BfSchema *file = bf_parquet_schema(r->file);
 	bool has_ids = bf_parquet_has_field_ids(r->file);
+	const BfMapping **mappings;
 	int32_t *columns;
 	int32_t n_columns = 0;
 
 	BF_NEW(a, columns, p->n_fields, err);
+	BF_NEW(a, mappings, p->n_fields, err);
 	BF_NEW(a, r->outputs, p->n_fields, err);
 	BF_NEW(a, r->batch.cols, p->n_fields, err);
 	r->n_cols = r->batch.n_cols = p->n_fields;
@@ -115,9 +117,11 @@ resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *
 		if (bf_mapping_new(a, &file->fields[column], want, has_ids, &o->mapping, err) != BF_OK)
 			return bad_column(r, want, err);
 		o->column = n_columns;
+		mappings[n_columns] = o->mapping;
 		columns[n_columns++] = column;
 	}
-	return bf_parquet_scan_new(a, r->file, columns, n_columns, counters, &r->scan, err);
+	return bf_parquet_scan_new_mapped(a, r->file, columns, mappings, n_columns, counters, &r->scan,
+									  err);
 }
 
 static BfStatus

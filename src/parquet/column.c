@@ -25,8 +25,9 @@ free_arena(void *arg)
 	bf_arena_free(arg);
 }
 
-BfStatus
-bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
+/* What flat columns and leaves of nested ones have in common. */
+static BfStatus
+init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 {
 	BfParquetFile *f = shared->file;
 	size_t page_max = f->limits.page_bytes_max;
@@ -37,10 +38,6 @@ bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfErr
 	c->leaf_index = leaf;
 	c->leaf = &f->leaves[leaf];
 	c->shared = shared;
-	BF_TRY(bf_vector_init(a, &c->vec, c->leaf->type, err));
-	c->flat = c->vec.data.raw;
-	/* Two words more: bits are loaded 64 at a time from any position. */
-	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
 	BF_NEW(a, c->codes, BF_BATCH_ROWS * 2, err);
 	c->window.source = f->source;
 	c->window.bytes = f->limits.window_bytes;
@@ -58,6 +55,39 @@ bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfErr
 		bf_arena_free(c->batch_arena);
 		return bf_arena_fail(a, 0, err);
 	}
+	return BF_OK;
+}
+
+BfStatus
+bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
+{
+	BF_TRY(init(a, c, shared, leaf, err));
+	BF_TRY(bf_vector_init(a, &c->vec, c->leaf->type, err));
+	c->flat = c->vec.data.raw;
+	/* Two words more: bits are loaded 64 at a time from any position. */
+	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
+	return BF_OK;
+}
+
+BfStatus
+bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, bool values,
+					   BfError *err)
+{
+	const BfParquetFile *f = shared->file;
+	size_t levels_max = f->limits.page_bytes_max / 8;
+	BfiLevels *l;
+
+	BF_TRY(init(a, c, shared, leaf, err));
+	BF_NEW(a, l, 1, err);
+	c->levels = l;
+	l->values = values && c->leaf->storage != BF_STORE_NONE;
+	BF_TRY(bf_buffer_new(a, levels_max + BFI_SLACK, &l->rep, err));
+	BF_TRY(bf_buffer_new(a, levels_max + BFI_SLACK, &l->def, err));
+	BF_TRY(bf_buffer_new(a, (levels_max + 1) * 16, &l->dense, err));
+	BF_NEW(a, l->rep_def, c->leaf->max_rep + 1, err);
+	for (int32_t n = c->leaf->node; n > 0; n = f->nodes[n].parent)
+		if (f->nodes[n].repetition == BFI_REPEATED)
+			l->rep_def[f->nodes[n].rep] = (uint8_t) f->nodes[n].def;
 	return BF_OK;
 }
 
@@ -107,32 +137,24 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 	c->previous = (BfView){NULL, 0};
 	c->v2_always_compressed = bfi_writer_before(w, BFI_APP_PARQUET_CPP, 2, 0, 0);
 	c->carry_previous = bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0);
-	if (c->leaf->storage == BF_STORE_NONE)
+	if (c->levels != NULL)
+		c->levels->n = c->levels->used = c->levels->n_dense = 0;
+	else if (c->leaf->storage == BF_STORE_NONE)
 		return BF_OK; /* all NULL: no page is read */
 	return open_chunk(c, rg, err);
-}
-
-/* Do values of the current page point into its bytes? */
-static bool
-views_into_page(const BfiColumn *c)
-{
-	return c->leaf->storage == BF_STORE_VIEW &&
-		   (c->values.encoding == BFI_PLAIN || c->values.encoding == BFI_DELTA_LENGTH_BYTE_ARRAY);
 }
 
 int32_t
 bfi_column_room(const BfiColumn *c)
 {
-	if (c->page_left >= ROOM_MIN && views_into_page(c))
+	if (c->page_left >= ROOM_MIN && bfi_values_are_views(c))
 		return c->page_left;
 	return BF_BATCH_ROWS;
 }
 
-/* The page's bytes go away: rows [first, n) of the vector must not point there any more. */
-static BfStatus
-keep_views(BfiColumn *c, int32_t first, int32_t n, BfError *err)
+BfStatus
+bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first, int32_t n, BfError *err)
 {
-	BfView *views = c->flat;
 	size_t total = 0;
 	uint8_t *to;
 
@@ -162,6 +184,14 @@ keep_previous(BfiColumn *c, BfError *err)
 	BF_TRY(bf_buffer_reserve(c->previous_buffer, (size_t) c->previous.len + BFI_SLACK, err));
 	memcpy(c->previous_buffer->data, c->previous.ptr, c->previous.len);
 	c->previous.ptr = c->previous_buffer->data;
+	return BF_OK;
+}
+
+BfStatus
+bfi_column_begin_batch(BfiColumn *c, BfError *err)
+{
+	BF_TRY(keep_previous(c, err));
+	bf_arena_reset(c->batch_arena);
 	return BF_OK;
 }
 
@@ -256,8 +286,7 @@ bfi_column_read(BfiColumn *c, int32_t n, BfError *err)
 		all_null(c, n);
 		return BF_OK;
 	}
-	BF_TRY(keep_previous(c, err));
-	bf_arena_reset(c->batch_arena);
+	BF_TRY(bfi_column_begin_batch(c, err));
 	c->vec.form = BF_VEC_FLAT;
 	c->vec.data.raw = c->flat;
 	c->vec.validity = NULL;
@@ -268,8 +297,8 @@ bfi_column_read(BfiColumn *c, int32_t n, BfError *err)
 
 		if (c->page_left == 0)
 		{
-			if (done > page_first && views_into_page(c))
-				BF_TRY(keep_views(c, page_first, done, err));
+			if (done > page_first && bfi_values_are_views(c))
+				BF_TRY(bfi_column_keep_views(c, c->flat, page_first, done, err));
 			BF_TRY(bfi_page_next(c, err));
 			page_first = done;
 		}

@@ -11,9 +11,12 @@
 #include "parquet/decode.h"
 #include "parquet/format.h"
 #include "parquet/parquet.h"
+#include "vec/mapping.h"
 
 #define BFI_SCHEMA_NODES_MAX (1 << 18)
 #define BFI_SCHEMA_DEPTH_MAX 400
+/* Of fields that can be scanned: what recurses over them needs no more stack than for that. */
+#define BFI_FIELD_DEPTH_MAX 100
 
 /* ---- schema ---- */
 
@@ -55,7 +58,8 @@ typedef struct BfiNode
 	int32_t parent;	  /* -1: root */
 	int32_t end;	  /* children are in (index, end): the first is index + 1, the next its end */
 	int32_t n_children;
-	int32_t leaf; /* -1: a group */
+	int32_t leaf;		/* -1: a group */
+	int32_t first_leaf; /* leaves in the list before it */
 	int32_t field_id;
 	uint8_t repetition; /* BfiRepetition */
 	uint8_t logical;	/* BfiLogical */
@@ -63,6 +67,27 @@ typedef struct BfiNode
 	int16_t def;		/* level at which the node is present */
 	int16_t rep;
 } BfiNode;
+
+/*
+ * Where a field's values are in the levels of the leaves below it. A level pair (r, d) of such a
+ * leaf is a *slot* of the field, one row of its vector, when r <= slot_rep and d >= slot_def: then
+ * its repeated ancestors have an item there. The slot is NULL when d < def. The items of a LIST or
+ * MAP are the pairs with r <= item_rep and d >= item_def, the slots of its children.
+ */
+typedef struct BfiShape
+{
+	int32_t node;		/* -1: the value that a MAP of the file lacks */
+	int32_t leaf;		/* -1: nested */
+	int32_t leaf_first; /* leaves below are [leaf_first, leaf_end) */
+	int32_t leaf_end;
+	int16_t slot_def;
+	int16_t slot_rep;
+	int16_t def;
+	int16_t item_def; /* LIST, MAP */
+	int16_t item_rep;
+	int32_t n_children; /* as BfField.children */
+	struct BfiShape *children;
+} BfiShape;
 
 /* ---- file ---- */
 
@@ -120,7 +145,7 @@ struct BfParquetFile
 	BfiNode *nodes; /* depth first; node 0 is the root */
 	int32_t n_leaves;
 	BfiLeaf *leaves;
-	int32_t *field_node; /* schema field -> node */
+	BfiShape *shapes; /* one per field of the schema */
 	BfSchema schema;
 	bool has_field_ids;
 	const char *created_by;
@@ -216,6 +241,22 @@ typedef struct BfiShared
 	uint8_t *dense;	 /* storage values before NULLs are put between, one more */
 } BfiShared;
 
+/* Levels of a leaf below a nested column, a byte each: of the batch, and some ahead, which are all
+ * of the current page. */
+typedef struct BfiLevels
+{
+	BfBuffer *rep; /* empty when max_rep = 0 */
+	BfBuffer *def;
+	int32_t n;
+	int32_t used;  /* the first `used` ones are of the batch */
+	int32_t ahead; /* rows that begin in [used, counted) */
+	int32_t counted;
+	BfBuffer *dense; /* the values of the batch's levels that are max_def; one more is readable */
+	int32_t n_dense;
+	bool values;	  /* false: nobody wants the values */
+	uint8_t *rep_def; /* per repetition level: what def must be at least */
+} BfiLevels;
+
 typedef struct BfiColumn
 {
 	BfiShared *shared; /* owned by the scan */
@@ -254,17 +295,59 @@ typedef struct BfiColumn
 	BfArena *batch_arena; /* bytes that views of this batch need; reset per batch */
 	BfView previous; /* DELTA_BYTE_ARRAY: the last value, kept in previous_buffer between batches */
 	BfBuffer *previous_buffer;
+
+	BfiLevels *levels; /* NULL: a flat column */
 } BfiColumn;
 
 /* Allocates everything once. */
 extern BfStatus bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf,
 								BfError *err) BF_MUST_CHECK;
+/* The same for a leaf of a nested column. */
+extern BfStatus bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf,
+									   bool values, BfError *err) BF_MUST_CHECK;
 /* At the start of the row group. */
 extern BfStatus bfi_column_open(BfiColumn *c, int32_t rg, BfError *err) BF_MUST_CHECK;
 /* How many rows at most the next batch should have, so that views need not be copied. */
 extern int32_t bfi_column_room(const BfiColumn *c);
 /* The next n rows into c->vec. */
 extern BfStatus bfi_column_read(BfiColumn *c, int32_t n, BfError *err) BF_MUST_CHECK;
+
+/* Between batches: values that the next one needs are moved out of memory that goes away. */
+extern BfStatus bfi_column_begin_batch(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* The current page goes away: views [first, n) must not point there any more. */
+extern BfStatus bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first, int32_t n,
+									  BfError *err) BF_MUST_CHECK;
+/* Begins a batch of at most `want` rows; *room: how many it should have at most. */
+extern BfStatus
+bfi_levels_begin(BfiColumn *c, int32_t want, int32_t *room, BfError *err) BF_MUST_CHECK;
+/* The levels and values of the next n rows: c->levels->used levels then are the batch's. last: the
+ * row group has no more. */
+extern BfStatus bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err) BF_MUST_CHECK;
+
+/* ---- nested columns ---- */
+
+typedef struct BfiNested BfiNested;
+
+/* Those members that the mapping does not ask for are NULL constants; NULL mapping: all. */
+extern BfStatus
+bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *mapping,
+				BfiNested **out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_nested_open(BfiNested *t, int32_t rg, BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bfi_nested_begin(BfiNested *t, int32_t want, int32_t *room, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_nested_read(BfiNested *t, int32_t n, bool last, BfError *err) BF_MUST_CHECK;
+extern const BfVector *bfi_nested_vector(const BfiNested *t);
+/* The leaf whose reading failed last, -1: none. */
+extern int32_t bfi_nested_failed_leaf(const BfiNested *t);
+
+/* Can a VARIANT field with these columns be read? */
+extern BfStatus bfi_variant_check(const BfField *f, BfError *err) BF_MUST_CHECK;
+/* Texts of the n slots of a variant: `parts` is the STRUCT of metadata, value and typed_value as
+ * the field's children name them. *text's content is replaced, `views` point into it. Slots at
+ * which `parts` is NULL are left alone. */
+extern BfStatus
+bfi_variant_texts(const BfField *field, const BfVector *parts, int32_t n, BfBuffer *text,
+				  BfView *views, BfBuffer *scratch, BfError *err) BF_MUST_CHECK;
 
 /* Loads the next data page that has levels, the dictionary before it if there is one. */
 extern BfStatus bfi_page_next(BfiColumn *c, BfError *err) BF_MUST_CHECK;
@@ -279,6 +362,13 @@ extern BfStatus bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *e
 /* n codes of a dictionary-encoded page, all < dict_n. */
 extern BfStatus
 bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err) BF_MUST_CHECK;
+/* Do values of the current page point into its bytes? */
+static inline bool
+bfi_values_are_views(const BfiColumn *c)
+{
+	return c->leaf->storage == BF_STORE_VIEW &&
+		   (c->values.encoding == BFI_PLAIN || c->values.encoding == BFI_DELTA_LENGTH_BYTE_ARRAY);
+}
 static inline bool
 bfi_values_are_codes(const BfiColumn *c)
 {

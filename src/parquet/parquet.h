@@ -3,11 +3,12 @@
  * (https://parquet.apache.org/docs/file-format/).
  *
  * A file is opened by its footer; a scan decodes chosen top-level columns, one row group at a time,
- * into column batches. Flat columns of every physical type, encoding and codec are decoded; asking
- * for a nested column is BF_ERR_UNSUPPORTED and names it. Dictionary-encoded VIEW columns come out
- * as codes with their dictionary, unless a batch also holds values of pages without one; other
- * columns are flat. Buffers are allocated when the scan is made and reused; those that depend on
- * the size of pages grow when a larger one comes.
+ * into column batches: every physical type, encoding and codec, flat or nested. Dictionary-encoded
+ * VIEW columns come out as codes with their dictionary, unless a batch also holds values of pages
+ * without one; other columns, and all that is nested, are flat. Variants come out as JSON text. A
+ * batch with nested columns can have few rows, so that their items stay within some ten thousand;
+ * only a single row is as long as it is, up to page_bytes_max / 8 items. Buffers are allocated when
+ * the scan is made and reused; those that depend on the size of pages grow when a larger one comes.
  *
  * Errors carry the file's name, the byte offset of the page or footer part, and the column.
  */
@@ -16,7 +17,7 @@
 
 #include "codec/codec.h"
 #include "io/source.h"
-#include "vec/batch.h"
+#include "vec/mapping.h"
 
 typedef struct BfParquetFile BfParquetFile;
 typedef struct BfParquetScan BfParquetScan;
@@ -91,6 +92,12 @@ typedef struct BfParquetCounters
 extern BfStatus
 bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_t n_columns,
 					BfParquetCounters *counters, BfParquetScan **out, BfError *err) BF_MUST_CHECK;
+/* The same, leaving out what the columns' mappings don't ask for inside of nested ones: such
+ * members are NULL constants. mappings[i], and mappings itself, may be NULL. */
+extern BfStatus bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
+										   const BfMapping *const *mappings, int32_t n_columns,
+										   BfParquetCounters *counters, BfParquetScan **out,
+										   BfError *err) BF_MUST_CHECK;
 /* Positions the scan at the start of a row group; any order, also again. */
 extern BfStatus bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err) BF_MUST_CHECK;
 /* The next at most BF_BATCH_ROWS rows of the row group; *out = NULL at its end. Valid until the

@@ -3,20 +3,27 @@
  */
 #include "parquet/internal.h"
 
+typedef struct ScanColumn
+{
+	int32_t leaf; /* -1: nested */
+	BfiColumn flat;
+	BfiNested *nested;
+} ScanColumn;
+
 struct BfParquetScan
 {
 	BfParquetFile *file; /* borrowed */
 	BfiShared shared;
 	BfParquetCounters no_counters; /* counts for a caller that does not */
 	int32_t n_columns;
-	BfiColumn *columns;
+	ScanColumn *columns;
 	int64_t rows_left; /* of the row group */
 	BfBatch batch;
 };
 
 /* Names the file and the column in an error that has come up from one of its parts. */
 static BfStatus
-in_column(const BfParquetFile *f, int32_t leaf, BfError *err)
+in_leaf(const BfParquetFile *f, int32_t leaf, BfError *err)
 {
 	char path[BF_ERROR_COLUMN_MAX];
 
@@ -26,44 +33,43 @@ in_column(const BfParquetFile *f, int32_t leaf, BfError *err)
 }
 
 static BfStatus
-check_column(const BfParquetFile *f, int32_t field, BfError *err)
+in_column(const BfParquetFile *f, const ScanColumn *c, int32_t field, BfError *err)
 {
-	const BfiNode *node = &f->nodes[f->field_node[field]];
-	const BfField *column = &f->schema.fields[field];
-	char type[64];
+	int32_t leaf = c->leaf;
 
-	if (bf_type_storage(column->type) == BF_STORE_NESTED)
-	{
-		bf_type_name(column->type, type, sizeof type);
-		bf_error(err, BF_ERR_UNSUPPORTED,
-				 "column \"%.100s\" is of type %s: nested columns can't be "
-				 "read yet",
-				 column->name, type);
-		bf_error_column(err, column->name);
-		return bf_error_object(err, bf_source_name(f->source));
-	}
-	if (f->leaves[node->leaf].problem != NULL)
-	{
-		bf_error(err, BF_ERR_UNSUPPORTED, "column \"%.100s\" has %s", column->name,
-				 f->leaves[node->leaf].problem);
-		bf_error_column(err, column->name);
-		return bf_error_object(err, bf_source_name(f->source));
-	}
-	return BF_OK;
+	if (leaf < 0 && c->nested != NULL)
+		leaf = bfi_nested_failed_leaf(c->nested);
+	if (leaf >= 0)
+		return in_leaf(f, leaf, err);
+	if (field >= 0)
+		bf_error_column(err, f->schema.fields[field].name);
+	return bf_error_object(err, bf_source_name(f->source));
+}
+
+static BfStatus
+init_column(BfArena *a, BfParquetScan *s, ScanColumn *c, int32_t field, const BfMapping *mapping,
+			BfError *err)
+{
+	const BfParquetFile *f = s->file;
+
+	BF_ASSERT(field >= 0 && field < f->schema.n_fields);
+	c->leaf = f->shapes[field].leaf;
+	if (c->leaf < 0)
+		return bfi_nested_init(a, &s->shared, field, mapping, &c->nested, err);
+	if (f->leaves[c->leaf].problem != NULL)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "column \"%.100s\" has %s", f->schema.fields[field].name,
+				f->leaves[c->leaf].problem);
+	return bfi_column_init(a, &c->flat, &s->shared, c->leaf, err);
 }
 
 BfStatus
-bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_t n_columns,
-					BfParquetCounters *counters, BfParquetScan **out, BfError *err)
+bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
+						   const BfMapping *const *mappings, int32_t n_columns,
+						   BfParquetCounters *counters, BfParquetScan **out, BfError *err)
 {
 	BfParquetScan *s;
 
 	BF_ASSERT(n_columns >= 0);
-	for (int32_t i = 0; i < n_columns; i++)
-	{
-		BF_ASSERT(columns[i] >= 0 && columns[i] < f->schema.n_fields);
-		BF_TRY(check_column(f, columns[i], err));
-	}
 	BF_NEW(a, s, 1, err);
 	s->file = f;
 	s->n_columns = n_columns;
@@ -79,10 +85,18 @@ bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_
 		BF_NEW(a, s->shared.dense, (BF_BATCH_ROWS + 1) * 16, err);
 	}
 	for (int32_t i = 0; i < n_columns; i++)
-		BF_TRY(bfi_column_init(a, &s->columns[i], &s->shared,
-							   f->nodes[f->field_node[columns[i]]].leaf, err));
+		if (init_column(a, s, &s->columns[i], columns[i], mappings != NULL ? mappings[i] : NULL,
+						err) != BF_OK)
+			return in_column(f, &s->columns[i], columns[i], err);
 	*out = s;
 	return BF_OK;
+}
+
+BfStatus
+bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_t n_columns,
+					BfParquetCounters *counters, BfParquetScan **out, BfError *err)
+{
+	return bf_parquet_scan_new_mapped(a, f, columns, NULL, n_columns, counters, out, err);
 }
 
 /* Without columns nothing else would notice a row group that lies about its rows. */
@@ -104,7 +118,7 @@ check_rows(const BfParquetFile *f, int32_t rg, BfError *err)
 		bf_error_at(err, BF_ERR_CORRUPT, f->footer_pos,
 					"row group %d has %lld rows, but %lld values in a column", rg,
 					(long long) f->row_groups[rg].n_rows, (long long) chunk.meta.n_values);
-		return in_column(f, leaf, err);
+		return in_leaf(f, leaf, err);
 	}
 	return BF_OK;
 }
@@ -117,8 +131,14 @@ bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 	if (s->n_columns == 0)
 		BF_TRY(check_rows(s->file, rg, err));
 	for (int32_t i = 0; i < s->n_columns; i++)
-		if (bfi_column_open(&s->columns[i], rg, err) != BF_OK)
-			return in_column(s->file, s->columns[i].leaf_index, err);
+	{
+		ScanColumn *c = &s->columns[i];
+		BfStatus status = c->nested != NULL ? bfi_nested_open(c->nested, rg, err)
+											: bfi_column_open(&c->flat, rg, err);
+
+		if (status != BF_OK)
+			return in_column(s->file, c, -1, err);
+	}
 	s->rows_left = s->file->row_groups[rg].n_rows;
 	s->batch.first_row = s->file->row_groups[rg].first_row;
 	s->batch.n_rows = 0;
@@ -126,29 +146,64 @@ bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 	return BF_OK;
 }
 
+/* How many rows the next batch should have. */
+static BfStatus
+choose_rows(BfParquetScan *s, int32_t *n, BfError *err)
+{
+	*n = s->rows_left < BF_BATCH_ROWS ? (int32_t) s->rows_left : BF_BATCH_ROWS;
+	for (int32_t i = 0; i < s->n_columns; i++)
+	{
+		ScanColumn *c = &s->columns[i];
+		int32_t room;
+
+		if (c->nested == NULL)
+			room = bfi_column_room(&c->flat);
+		else if (bfi_nested_begin(c->nested, *n, &room, err) != BF_OK)
+			return in_column(s->file, c, -1, err);
+		*n = room < *n ? room : *n;
+	}
+	return BF_OK;
+}
+
+static BfStatus
+read_column(ScanColumn *c, int32_t n, bool last, BfVector *out, BfError *err)
+{
+	if (c->nested == NULL)
+	{
+		BF_TRY(bfi_column_read(&c->flat, n, err));
+		*out = c->flat.vec;
+		return BF_OK;
+	}
+	BF_TRY(bfi_nested_read(c->nested, n, last, err));
+	*out = *bfi_nested_vector(c->nested);
+	return BF_OK;
+}
+
+static BfStatus
+next(BfParquetScan *s, int32_t *n, BfError *err)
+{
+	BF_TRY(bf_check_cancel(bf_arena_host(s->file->arena), err));
+	BF_TRY(choose_rows(s, n, err));
+	for (int32_t i = 0; i < s->n_columns; i++)
+		if (read_column(&s->columns[i], *n, *n == s->rows_left, &s->batch.cols[i], err) != BF_OK)
+			return in_column(s->file, &s->columns[i], -1, err);
+	return BF_OK;
+}
+
 BfStatus
 bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
 {
-	int32_t n = s->rows_left < BF_BATCH_ROWS ? (int32_t) s->rows_left : BF_BATCH_ROWS;
+	BfStatus status;
+	int32_t n;
 
 	*out = NULL;
-	if (n == 0)
+	if (s->rows_left == 0)
 		return BF_OK;
-	BF_TRY(bf_check_cancel(bf_arena_host(s->file->arena), err));
-	for (int32_t i = 0; i < s->n_columns; i++)
+	status = next(s, &n, err);
+	if (status != BF_OK)
 	{
-		int32_t room = bfi_column_room(&s->columns[i]);
-
-		n = room < n ? room : n;
-	}
-	for (int32_t i = 0; i < s->n_columns; i++)
-	{
-		if (bfi_column_read(&s->columns[i], n, err) != BF_OK)
-		{
-			s->rows_left = 0;
-			return in_column(s->file, s->columns[i].leaf_index, err);
-		}
-		s->batch.cols[i] = s->columns[i].vec;
+		s->rows_left = 0;
+		return status;
 	}
 	s->batch.first_row += s->batch.n_rows;
 	s->batch.n_rows = n;

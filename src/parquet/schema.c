@@ -99,6 +99,7 @@ build_nodes(BfParquetFile *f, BfiThriftList elements, BfError *err)
 		BF_TRY(fill_node(f, i, &e, at, err));
 		is_group = i == 0 || (e.seen & BFI_SE_TYPE) == 0;
 		node->end = i + 1;
+		node->first_leaf = f->n_leaves;
 		if (!is_group)
 		{
 			BF_DATA(err, e.n_children == 0, at, "column \"%.100s\" has both a type and children",
@@ -153,72 +154,123 @@ is_element(const BfParquetFile *f, int32_t list, int32_t r)
 	return strncmp(n->name, f->nodes[list].name, len) == 0 && strcmp(n->name + len, "_tuple") == 0;
 }
 
-static BfStatus
-build_field(BfParquetFile *f, int32_t node, bool as_element, BfField *out, BfError *err);
+static BfStatus build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slot,
+							BfField *out, BfiShape *shape, BfError *err);
 
-/* All children of a group as out's children. */
+/* All children of a group as out's children; `slot` has their slot_def and slot_rep. */
 static BfStatus
-build_children(BfParquetFile *f, int32_t node, BfField *out, BfError *err)
+build_children(BfParquetFile *f, int32_t node, int32_t n, const BfiShape *slot, BfField *out,
+			   BfiShape *shape, BfError *err)
 {
 	int32_t child = node + 1;
 
-	out->n_children = f->nodes[node].n_children;
-	BF_NEW(f->arena, out->children, out->n_children, err);
-	for (int32_t i = 0; i < out->n_children; i++, child = f->nodes[child].end)
-		BF_TRY(build_field(f, child, false, &out->children[i], err));
+	out->n_children = shape->n_children = n;
+	BF_NEW(f->arena, out->children, n, err);
+	BF_NEW(f->arena, shape->children, n, err);
+	for (int32_t i = 0; i < f->nodes[node].n_children; i++, child = f->nodes[child].end)
+		BF_TRY(build_field(f, child, false, slot, &out->children[i], &shape->children[i], err));
+	return BF_OK;
+}
+
+/* The slots of a repeated node's items, and the items of the list around it. */
+static void
+set_items(const BfParquetFile *f, int32_t repeated, BfiShape *list, BfiShape *items)
+{
+	memset(items, 0, sizeof *items);
+	items->slot_def = list->item_def = f->nodes[repeated].def;
+	items->slot_rep = list->item_rep = f->nodes[repeated].rep;
+}
+
+/* `repeated`: the node that is repeated, `element`: it, or its only child. */
+static BfStatus
+build_list(BfParquetFile *f, int32_t repeated, int32_t element, BfField *out, BfiShape *shape,
+		   BfError *err)
+{
+	BfiShape items;
+
+	out->type = BF_TYPE(LIST);
+	out->n_children = shape->n_children = 1;
+	BF_NEW(f->arena, out->children, 1, err);
+	BF_NEW(f->arena, shape->children, 1, err);
+	set_items(f, repeated, shape, &items);
+	return build_field(f, element, repeated == element, &items, out->children, shape->children,
+					   err);
+}
+
+/* Key and value; a value that is not there is of the type that is always NULL. */
+static BfStatus
+build_map(BfParquetFile *f, int32_t repeated, BfField *out, BfiShape *shape, BfError *err)
+{
+	BfiShape items;
+
+	out->type = BF_TYPE(MAP);
+	set_items(f, repeated, shape, &items);
+	BF_TRY(build_children(f, repeated, 2, &items, out, shape, err));
+	if (f->nodes[repeated].n_children == 1)
+	{
+		out->children[1] = (BfField){.name = "value", .type = BF_TYPE(NULL)};
+		shape->children[1] = items;
+		shape->children[1].node = shape->children[1].leaf = -1;
+		shape->children[1].leaf_first = shape->children[1].leaf_end = f->nodes[repeated].first_leaf;
+	}
 	return BF_OK;
 }
 
 static BfStatus
-build_list(BfParquetFile *f, int32_t element, bool as_element, BfField *out, BfError *err)
-{
-	out->type = BF_TYPE(LIST);
-	out->n_children = 1;
-	BF_NEW(f->arena, out->children, 1, err);
-	return build_field(f, element, as_element, out->children, err);
-}
-
-/* as_element: the node's own REPEATED is already expressed by the list around it. */
-static BfStatus
-build_field(BfParquetFile *f, int32_t node, bool as_element, BfField *out, BfError *err)
+build_group(BfParquetFile *f, int32_t node, BfField *out, BfiShape *shape, BfError *err)
 {
 	const BfiNode *n = &f->nodes[node];
 	const BfiNode *child = n->n_children == 1 ? &f->nodes[node + 1] : NULL;
 	bool repeated_child = child != NULL && child->repetition == BFI_REPEATED;
 
-	out->id = n->field_id;
-	out->name = n->name;
-	out->required = n->repetition != BFI_OPTIONAL;
-	if (n->repetition == BFI_REPEATED && !as_element)
-		return build_list(f, node, true, out, err);
-	if (n->leaf >= 0)
-	{
-		out->type = f->leaves[n->leaf].type;
-		return BF_OK;
-	}
 	if (n->logical == BFI_LOGICAL_VARIANT)
 		out->type = BF_TYPE(VARIANT);
 	else if (is_list(n) && repeated_child)
-	{
-		if (is_element(f, node, node + 1))
-			return build_list(f, node + 1, true, out, err);
-		return build_list(f, node + 2, false, out, err);
-	}
+		return build_list(f, node + 1, is_element(f, node, node + 1) ? node + 1 : node + 2, out,
+						  shape, err);
 	else if (is_map(n) && repeated_child && child->leaf < 0 && child->n_children >= 1 &&
 			 child->n_children <= 2)
-	{
-		out->type = BF_TYPE(MAP);
-		return build_children(f, node + 1, out, err);
-	}
+		return build_map(f, node + 1, out, shape, err);
 	else
 		out->type = BF_TYPE(STRUCT);
-	return build_children(f, node, out, err);
+	return build_children(f, node, n->n_children, shape, out, shape, err);
+}
+
+/* as_element: the node's own REPEATED is already expressed by the list around it. */
+static BfStatus
+build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slot, BfField *out,
+			BfiShape *shape, BfError *err)
+{
+	const BfiNode *n = &f->nodes[node];
+
+	out->id = n->field_id;
+	out->name = n->name;
+	out->required = n->repetition != BFI_OPTIONAL;
+	shape->node = node;
+	shape->leaf = -1;
+	shape->leaf_first = n->first_leaf;
+	shape->leaf_end = n->end < f->n_nodes ? f->nodes[n->end].first_leaf : f->n_leaves;
+	shape->slot_def = slot->slot_def;
+	shape->slot_rep = slot->slot_rep;
+	shape->def = n->def;
+	if (n->repetition == BFI_REPEATED && !as_element)
+	{
+		/* The list is there whenever what is around it is. */
+		shape->def = (int16_t) (n->def - 1);
+		return build_list(f, node, node, out, shape, err);
+	}
+	if (n->leaf < 0)
+		return build_group(f, node, out, shape, err);
+	shape->leaf = n->leaf;
+	out->type = f->leaves[n->leaf].type;
+	return BF_OK;
 }
 
 BfStatus
 bfi_schema_build(BfParquetFile *f, BfiThriftList elements, BfError *err)
 {
 	int64_t at = bf_cursor_offset(&elements.c);
+	BfiShape top = {0};
 	int32_t node = 1;
 
 	BF_DATA(err, elements.n > 0 && elements.type == BFI_T_STRUCT, at, "the schema is empty");
@@ -232,11 +284,10 @@ bfi_schema_build(BfParquetFile *f, BfiThriftList elements, BfError *err)
 
 	f->schema.n_fields = f->nodes[0].n_children;
 	BF_NEW(f->arena, f->schema.fields, f->schema.n_fields, err);
-	BF_NEW(f->arena, f->field_node, f->schema.n_fields, err);
+	BF_NEW(f->arena, f->shapes, f->schema.n_fields, err);
 	for (int32_t i = 0; i < f->schema.n_fields; i++, node = f->nodes[node].end)
 	{
-		f->field_node[i] = node;
-		BF_TRY(build_field(f, node, false, &f->schema.fields[i], err));
+		BF_TRY(build_field(f, node, false, &top, &f->schema.fields[i], &f->shapes[i], err));
 	}
 	return BF_OK;
 }

@@ -203,6 +203,12 @@ bf_mapping_is_identity(const BfMapping *m)
 }
 
 int32_t
+bf_mapping_n_children(const BfMapping *m)
+{
+	return m->n_children;
+}
+
+int32_t
 bf_mapping_child(const BfMapping *m, int32_t child, const BfMapping **out)
 {
 	BF_ASSERT(child >= 0 && child < m->n_children);

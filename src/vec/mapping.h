@@ -34,6 +34,8 @@ extern BfStatus bf_mapping_new(BfArena *a, const BfField *from, const BfField *t
 							   bool file_has_ids, BfMapping **out, BfError *err) BF_MUST_CHECK;
 /* Nothing to do: vectors of `from` are vectors of `to`. */
 extern bool bf_mapping_is_identity(const BfMapping *m);
+/* 0 of leaves. */
+extern int32_t bf_mapping_n_children(const BfMapping *m);
 /* Of which field of the file a member of a STRUCT comes (-1: none), and its own mapping; LIST, MAP:
  * the same for their children. For readers that leave out what nobody wants. */
 extern int32_t bf_mapping_child(const BfMapping *m, int32_t child, const BfMapping **out);

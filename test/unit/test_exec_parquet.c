@@ -298,16 +298,6 @@ TEST(exec_parquet_constants)
 	EXPECT(v[2].is_null);
 }
 
-TEST(exec_parquet_nested)
-{
-	static const BfField list = {.id = 7, .name = "l", .type = {.kind = BF_KIND_LIST}};
-	BfValue v;
-	int64_t rows;
-
-	EXPECT_FAIL(first_row(WITH_IDS, &list, 1, NULL, &v, &rows), BF_ERR_UNSUPPORTED, -1);
-	EXPECT_STR(test_err.column, "l");
-}
-
 TEST(exec_parquet_work_units)
 {
 	BfField field = {.id = 1, .name = "a", .type = {.kind = BF_KIND_INT32}};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define DAY_US INT64_C(86400000000)
 
@@ -210,6 +211,192 @@ expected_text(const BfValue *v, const char *type, char *out, size_t size)
 			break;
 		default: view_text(v, type, out, size); break;
 	}
+}
+
+/* ---- nested ---- */
+
+static BfStatus
+quoted(const char *text, size_t len, BfBuffer *out, BfError *err)
+{
+	BF_TRY(bf_buffer_u8(out, '\'', err));
+	for (size_t i = 0; i < len; i++)
+	{
+		if (text[i] == '\'' || text[i] == '\\')
+			BF_TRY(bf_buffer_u8(out, '\\', err));
+		BF_TRY(bf_buffer_u8(out, (uint8_t) text[i], err));
+	}
+	return bf_buffer_u8(out, '\'', err);
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool
+needs_quotes(const char *text, size_t len)
+{
+	if (len == 0 || is_space(text[0]) || is_space(text[len - 1]))
+		return true;
+	if (len == 4 && strncasecmp(text, "null", 4) == 0)
+		return true;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != '\0' && strchr("\"'(),:=[]{}", text[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* The shortest number that reads back, with a point or exponent. */
+static void
+float_text(double v, bool is_float, char *out, size_t size)
+{
+	char e[64];
+	char *exponent;
+	int digits = 1;
+
+	if (isnan(v) || isinf(v))
+	{
+		snprintf(out, size, "%s", isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+		return;
+	}
+	do
+		snprintf(e, sizeof e, "%.*e", digits - 1, v);
+	while (digits++ < 17 && (is_float ? strtof(e, NULL) != (float) v : strtod(e, NULL) != v));
+	exponent = strchr(e, 'e');
+	if (atoi(exponent + 1) >= -4 && atoi(exponent + 1) < 16)
+	{
+		int decimals = (int) (exponent - e) - (v < 0 || e[0] == '-') - 2 - atoi(exponent + 1);
+
+		if (strchr(e, '.') == NULL)
+			decimals = -atoi(exponent + 1);
+		snprintf(out, size, "%.*f", decimals > 1 ? decimals : 1, v);
+		return;
+	}
+	snprintf(out, size, "%s", e);
+}
+
+static BfStatus
+blob_text(BfView v, BfBuffer *out, BfError *err)
+{
+	for (uint32_t i = 0; i < v.len; i++)
+		if (v.ptr[i] >= 0x20 && v.ptr[i] < 0x7f && strchr("\\'\"", v.ptr[i]) == NULL)
+			BF_TRY(bf_buffer_u8(out, v.ptr[i], err));
+		else
+			BF_TRY(bf_buffer_printf(out, err, "\\x%02X", v.ptr[i]));
+	return BF_OK;
+}
+
+static const char *
+leaf_type(BfKind k)
+{
+	switch (k)
+	{
+		case BF_KIND_TIMESTAMPTZ:
+		case BF_KIND_TIMESTAMPTZ_NS: return "TIMESTAMP WITH TIME ZONE";
+		case BF_KIND_TIMESTAMP_NS: return "TIMESTAMP_NS";
+		case BF_KIND_TIME_NS: return "TIME_NS";
+		case BF_KIND_STRING:
+		case BF_KIND_JSON:
+		case BF_KIND_ENUM: return "VARCHAR";
+		case BF_KIND_BINARY:
+		case BF_KIND_FIXED:
+		case BF_KIND_BSON: return "BLOB";
+		default: return "";
+	}
+}
+
+static BfStatus
+leaf_text(const BfValue *v, const char *type, BfBuffer *out, BfError *err)
+{
+	static char text[1 << 16];
+	static BfBuffer blob;
+	const char *p = text;
+	size_t len;
+
+	switch (v->type.kind)
+	{
+		case BF_KIND_FLOAT16:
+		case BF_KIND_FLOAT32: float_text((double) v->v.f32, true, text, sizeof text); break;
+		case BF_KIND_FLOAT64: float_text(v->v.f64, false, text, sizeof text); break;
+		case BF_KIND_TIME:
+			expected_text(v, "", text, sizeof text);
+			if (strstr(type, " TIME WITH TIME ZONE") != NULL)
+				strcat(text, "+00");
+			break;
+		case BF_KIND_TIMESTAMPTZ: /* not everything that is adjusted to UTC is so in DuckDB */
+			expected_text(v, strstr(type, "TIMESTAMP WITH") != NULL ? "ZONE" : "", text,
+						  sizeof text);
+			break;
+		default: expected_text(v, leaf_type(v->type.kind), text, sizeof text); break;
+	}
+	len = strlen(text);
+	if (strcmp(leaf_type(v->type.kind), "VARCHAR") == 0)
+	{
+		p = (const char *) v->v.view.ptr;
+		len = v->v.view.len;
+	}
+	if (strcmp(leaf_type(v->type.kind), "BLOB") == 0)
+	{
+		bf_buffer_init(&blob, out->host, 1 << 24);
+		BF_TRY(blob_text(v->v.view, &blob, err));
+		p = (const char *) blob.data;
+		len = blob.len;
+	}
+	if (needs_quotes(p, len))
+		BF_TRY(quoted(p, len, out, err));
+	else
+		BF_TRY(bf_buffer_append(out, p, len, err));
+	bf_buffer_free(&blob);
+	memset(&blob, 0, sizeof blob);
+	return BF_OK;
+}
+
+static BfStatus
+items_text(const BfField *f, const BfVector *v, int32_t row, const char *type, BfBuffer *out,
+		   BfError *err)
+{
+	bool is_map = f->type.kind == BF_KIND_MAP;
+	int32_t first;
+	int32_t end;
+
+	bf_vector_items(v, row, &first, &end);
+	BF_TRY(bf_buffer_u8(out, is_map ? '{' : '[', err));
+	for (int32_t i = first; i < end; i++)
+	{
+		if (i > first)
+			BF_TRY(bf_buffer_append(out, ", ", 2, err));
+		BF_TRY(expected_nested_text(&f->children[0], &v->children[0], i, type, out, err));
+		if (!is_map)
+			continue;
+		BF_TRY(bf_buffer_u8(out, '=', err));
+		BF_TRY(expected_nested_text(&f->children[1], &v->children[1], i, type, out, err));
+	}
+	return bf_buffer_u8(out, is_map ? '}' : ']', err);
+}
+
+BfStatus
+expected_nested_text(const BfField *f, const BfVector *v, int32_t row, const char *type,
+					 BfBuffer *out, BfError *err)
+{
+	BfValue value;
+
+	if (!bf_vector_get(v, row, &value))
+		return bf_buffer_append(out, "NULL", 4, err);
+	if (v->storage != BF_STORE_NESTED)
+		return leaf_text(&value, type, out, err);
+	if (f->type.kind != BF_KIND_STRUCT)
+		return items_text(f, v, row, type, out, err);
+	BF_TRY(bf_buffer_u8(out, '{', err));
+	for (int32_t i = 0; i < f->n_children; i++)
+	{
+		if (i > 0)
+			BF_TRY(bf_buffer_append(out, ", ", 2, err));
+		BF_TRY(quoted(f->children[i].name, strlen(f->children[i].name), out, err));
+		BF_TRY(bf_buffer_append(out, ": ", 2, err));
+		BF_TRY(expected_nested_text(&f->children[i], &v->children[i], row, type, out, err));
+	}
+	return bf_buffer_u8(out, '}', err);
 }
 
 bool
