@@ -76,6 +76,14 @@ extern BfStatus bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *s
 extern BfStatus bfi_schema_json(const BfSchema *schema, json_t **out, BfError *err) BF_MUST_CHECK;
 extern json_t *bfi_spec_fields_json(const BfIceSpec *spec);
 
+/* default_value.c */
+
+/* A JSON single value of the field's type. */
+extern BfStatus bfi_default_value(BfArena *a, const json_t *json, const BfField *f, BfValue *out,
+								  BfError *err) BF_MUST_CHECK;
+/* Hexadecimal digits, hyphens ignored; false when there are not 32 of them. */
+extern bool bfi_uuid_from_text(BfView text, uint8_t out[16]);
+
 /* manifest_record.c: fields of a decoded record, by id, then by name. */
 
 /* Puts "record <number>: " before the message; returns its code. */

@@ -108,35 +108,6 @@ time_value(const BfAvroValue *v, BfType want, const char *name, int64_t *out, Bf
 	return BF_OK;
 }
 
-static int
-hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* A uuid in its text form: hexadecimal digits, hyphens ignored. */
-static bool
-parse_uuid_text(BfView text, uint8_t out[16])
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < text.len; i++)
-	{
-		int d = hex_digit(text.ptr[i]);
-
-		if (text.ptr[i] == '-')
-			continue;
-		if (d < 0 || n == 32)
-			return false;
-		out[n / 2] = (uint8_t) (n % 2 == 0 ? d << 4 : out[n / 2] | d);
-		n++;
-	}
-	return n == 32;
-}
-
 static BfStatus
 bytes_value(BfArena *keep, const BfAvroValue *v, BfType want, const char *name, BfView *out,
 			BfError *err)
@@ -150,7 +121,8 @@ bytes_value(BfArena *keep, const BfAvroValue *v, BfType want, const char *name, 
 	if (want.kind == BF_KIND_UUID && b.len != 16)
 	{
 		BF_NEW_RAW(keep, copy, 16, err);
-		BF_DATA(err, parse_uuid_text(b, copy), -1, "partition value of \"%s\" is not a uuid", name);
+		BF_DATA(err, bfi_uuid_from_text(b, copy), -1, "partition value of \"%s\" is not a uuid",
+				name);
 		*out = (BfView){copy, 16};
 		return BF_OK;
 	}

@@ -1,8 +1,8 @@
 /*
  * iceberg/metadata.h: table metadata JSON (https://iceberg.apache.org/spec/#table-metadata).
  *
- * Versions 1 and 2 are parsed into the structs below; version 3 is read for what it shares with 2,
- * its own features are refused where they are met (BF_ERR_UNSUPPORTED); 4 and later are refused.
+ * Versions 1 to 3 are parsed into the structs below; what can't be read of 3 (encryption, geometry
+ * and geography columns) is refused where it is met (BF_ERR_UNSUPPORTED), 4 and later at once.
  * Gzip and zstd content is sniffed. The JSON tree is kept, so that a commit preserves what it does
  * not know.
  *
@@ -58,7 +58,7 @@ typedef struct BfIceMetadata
 	int32_t last_column_id;
 	int32_t n_schemas;
 	BfSchema *schemas; /* name mapping applied to all of them */
-	/* Per schema: why it can't be read (v3 defaults and the like), NULL = it can. */
+	/* Per schema: why it can't be read (a type that we don't know), NULL = it can. */
 	const char **schema_refusals;
 	int32_t current_schema_id;
 	int32_t n_specs;

@@ -1,7 +1,7 @@
 /*
  * Schemas, their types, and name mappings.
  *
- * A field that we know how to parse but not how to read (an unknown type, a version 3 default) does
+ * A field that we know how to parse but not how to read (geometry, a type of later versions) does
  * not spoil the table: old schemas may have it. The schema gets a refusal text, and the error comes
  * when rows of that schema are wanted.
  */
@@ -37,9 +37,10 @@ static const struct
 	{"binary", BF_KIND_BINARY, 0, true},
 	{"unknown", BF_KIND_NULL, 0, false},
 	{"variant", BF_KIND_VARIANT, 0, false},
-	{"geometry", BF_KIND_BINARY, 0, false},
-	{"geography", BF_KIND_BINARY, 0, false},
 };
+
+/* Known by name, but not read: their bounds are no bytes of the type that their values have. */
+static const char *const unread_types[] = {"geometry", "geography"};
 
 typedef struct SchemaParse
 {
@@ -126,6 +127,9 @@ parse_primitive(SchemaParse *p, const char *text, BfField *f, BfError *err)
 			return BF_OK;
 		}
 	f->type = BF_TYPE(NULL);
+	for (size_t i = 0; i < sizeof unread_types / sizeof unread_types[0]; i++)
+		if (type_is(text, unread_types[i]))
+			return refuse(p, f->name, "columns are not read that have type ", text, err);
 	return refuse(p, f->name, "unknown type ", text, err);
 }
 
@@ -153,13 +157,18 @@ parse_struct_field(SchemaParse *p, const json_t *json, BfField *f, int32_t depth
 	BF_TRY(bfi_json_get_text(json, p->where, "name", true, &f->name, err));
 	BF_TRY(bfi_json_get_bool(json, p->where, "required", false, &f->required, err));
 	BF_TRY(bfi_json_get_text(json, p->where, "doc", false, &f->doc, err));
-	v = json_object_get(json, "initial-default");
-	if (v != NULL && !json_is_null(v))
-		BF_TRY(refuse(p, f->name, "initial-default of format version 3", "", err));
 	v = json_object_get(json, "type");
 	if (v == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "%s: column \"%s\" has no type", p->where, f->name);
-	return parse_type(p, v, f, depth, err);
+	BF_TRY(parse_type(p, v, f, depth, err));
+	v = json_object_get(json, "initial-default");
+	if (v == NULL || json_is_null(v))
+		return BF_OK;
+	/* Of an unknown type nothing is known; the schema is refused already. */
+	if (f->type.kind == BF_KIND_NULL && p->refusal != NULL)
+		return BF_OK;
+	f->has_default = true;
+	return bfi_default_value(p->arena, v, f, &f->initial_default, err);
 }
 
 static BfStatus

@@ -72,15 +72,6 @@ has_format(const json_t *entry, const char *name)
 	return false;
 }
 
-/* Version 3 defaults are refused whatever the files are. */
-static bool
-has_default(const BfIceTable *t)
-{
-	BfError ignored;
-
-	return bf_ice_schema_check(t->metadata, t->schema, &ignored) != BF_OK;
-}
-
 static BfStatus
 plan_at(const BfIceTable *t, BfIceAt at, BfIcePlan **plan)
 {
@@ -112,7 +103,7 @@ check_entry(const char *corpus, const json_t *entry, Tally *tally)
 		EXPECT_EQ(plan->n_files, 0);
 		tally->empty++;
 	}
-	else if (!has_format(entry, "ORC") && !has_default(t))
+	else if (!has_format(entry, "ORC"))
 	{
 		if (status != BF_OK)
 			test_fail(__FILE__, __LINE__, "%s: %s: %s", table, test_err.object, test_err.text);

@@ -147,22 +147,62 @@ TEST(iceberg_metadata_refusals)
 			  "{\"format-version\":3,\"table-uuid\":\"u\",\"location\":\"/t\","
 			  "\"last-sequence-number\":7,\"last-updated-ms\":1,\"last-column-id\":2," SPECS_V2
 			  "\"schemas\":[{\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"a\","
-			  "\"type\":\"int\",\"initial-default\":5}]},"
+			  "\"type\":\"geometry(srid:4326)\"}]},"
 			  "{\"schema-id\":1,\"fields\":[{\"id\":1,\"name\":\"a\",\"type\":\"int\"},"
 			  "{\"id\":2,\"name\":\"v\",\"type\":\"variant\"},"
-			  "{\"id\":3,\"name\":\"g\",\"type\":\"geography(srid:4326, spherical)\"},"
+			  "{\"id\":3,\"name\":\"n\",\"type\":\"timestamptz_ns\"},"
 			  "{\"id\":4,\"name\":\"u\",\"type\":\"unknown\"}]},"
 			  "{\"schema-id\":2,\"fields\":[{\"id\":1,\"name\":\"a\",\"type\":\"vector\"}]}],"
 			  "\"current-schema-id\":1}",
 			  &m));
 	REQUIRE_OK(bf_ice_schema_check(m, bf_ice_current_schema(m), &test_err));
 	EXPECT_EQ(m->schemas[1].fields[1].type.kind, BF_KIND_VARIANT);
-	EXPECT_EQ(m->schemas[1].fields[2].type.kind, BF_KIND_BINARY);
+	EXPECT_EQ(m->schemas[1].fields[2].type.kind, BF_KIND_TIMESTAMPTZ_NS);
 	EXPECT_EQ(m->schemas[1].fields[3].type.kind, BF_KIND_NULL);
 	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[0], &test_err), BF_ERR_UNSUPPORTED, -1);
-	EXPECT(strstr(test_err.text, "initial-default") != NULL);
+	EXPECT(strstr(test_err.text, "column \"a\"") != NULL);
+	EXPECT(strstr(test_err.text, "geometry(srid:4326)") != NULL);
 	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[2], &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "vector") != NULL);
+}
+
+/* Ids of 64 bits, as a number and as text; nothing else may be so large. */
+TEST(iceberg_metadata_wide_ids)
+{
+	BfArena *a = test_arena();
+	BfIceMetadata *m;
+	int64_t id = (int64_t) UINT64_C(9876543210123456789);
+
+	REQUIRE_OK(parse(a,
+					 "{" HEAD_V2 SCHEMA_V2 SPECS_V2 "\"snapshots\":[{\"snapshot-id\" :\t"
+					 "9876543210123456789,\"parent-snapshot-id\":\"18446744073709551614\","
+					 "\"sequence-number\":1,\"timestamp-ms\":5,\"manifest-list\":"
+					 "\"x\\\"snapshot-id\\\":9876543210123456789\"}],"
+					 "\"current-snapshot-id\":\"9876543210123456789\","
+					 "\"refs\":{\"b\":{\"snapshot-id\":9876543210123456789,\"type\":\"tag\"}}}",
+					 &m));
+	EXPECT_EQ(m->current_snapshot_id, id);
+	REQUIRE(bf_ice_snapshot(m, id) != NULL);
+	EXPECT_EQ(bf_ice_snapshot(m, id)->parent_id, -2);
+	EXPECT_STR(bf_ice_snapshot(m, id)->manifest_list, "x\"snapshot-id\":9876543210123456789");
+	EXPECT(bf_ice_ref(m, "b") == bf_ice_snapshot(m, id));
+	/* The greatest number is the text for "none". */
+	EXPECT_FAIL(parse(a,
+					  "{" HEAD_V2 SCHEMA_V2 SPECS_V2 "\"snapshots\":[{\"snapshot-id\":"
+					  "18446744073709551615,\"timestamp-ms\":5,\"manifest-list\":\"x\"}]}",
+					  &m),
+				BF_ERR_CORRUPT, -1);
+	EXPECT(strstr(test_err.text, "snapshots[0].snapshot-id") != NULL);
+	EXPECT_FAIL(parse(a,
+					  "{" HEAD_V2 SCHEMA_V2 SPECS_V2 "\"snapshots\":[{\"snapshot-id\":"
+					  "18446744073709551616,\"timestamp-ms\":5,\"manifest-list\":\"x\"}]}",
+					  &m),
+				BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(parse(a,
+					  "{" HEAD_V2 SCHEMA_V2 SPECS_V2 "\"snapshots\":[{\"snapshot-id\":1,"
+					  "\"timestamp-ms\":9876543210123456789,\"manifest-list\":\"x\"}]}",
+					  &m),
+				BF_ERR_CORRUPT, -1);
 }
 
 /* Every damage is corrupt and names the key. */
