@@ -1,173 +1,122 @@
-#include "exec/parquet_reader.h"
-#include "vec/mapping.h"
-
-typedef struct Output
-{
-	const char *name;
-	int32_t column;		/* of the scan; -1: constant */
-	BfMapping *mapping; /* NULL: constant */
-	BfVector constant;
-} Output;
-
-typedef struct ParquetReader
-{
-	BfReader base;
-	const char *name;
-	BfParquetFile *file; /* borrowed */
-	BfParquetScan *scan;
-	int32_t rg_next;
-	int32_t rg_end;
-	bool in_row_group;
-	int32_t n_cols;
-	Output *outputs;
-	BfBatch batch;
-} ParquetReader;
-
-/* A value of kind NULL says that there is none. */
-static const BfValue *
-find_constant(const BfConstants *constants, int32_t id)
-{
-	if (constants != NULL && id != 0)
-		for (int32_t i = 0; i < constants->n; i++)
-			if (constants->ids[i] == id && constants->values[i].type.kind != BF_KIND_NULL)
-				return &constants->values[i];
-	return NULL;
-}
+#include "exec/parquet_internal.h"
 
 static BfStatus
-bad_column(ParquetReader *r, const BfField *want, BfError *err)
+fill_input(BfiParquetReader *r, BfiInput *in, const BfBatch *from, BfError *err)
 {
-	bf_error_column(err, want->name);
-	return bf_error_object(err, r->name);
-}
-
-/* A constant may be of the type that the column had when its file was written. */
-static BfStatus
-promote_constant(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *from,
-				 BfVector *out, BfError *err)
-{
-	BfField field = {.name = want->name, .type = from->type};
-	BfMapping *mapping;
-	BfVector v;
-
-	if (from->is_null || bf_type_equal(from->type, want->type))
-		return bf_vector_init_const(a, out, want, from, 0, err);
-	if (bf_vector_init_const(a, &v, &field, from, 1, err) != BF_OK ||
-		bf_mapping_new(a, &field, want, true, &mapping, err) != BF_OK ||
-		bf_mapping_apply(mapping, &v, out, err) != BF_OK)
-		return bad_column(r, want, err);
-	return BF_OK;
-}
-
-/* A column that the file does not have. */
-static BfStatus
-resolve_missing(BfArena *a, ParquetReader *r, const BfField *want, const BfValue *constant,
-				BfVector *out, BfError *err)
-{
-	if (constant != NULL)
-		return promote_constant(a, r, want, constant, out, err);
-	if (want->id != 0 && !bf_parquet_has_field_ids(r->file) && !want->mapped)
+	if (in->mapping == NULL)
 	{
-		bf_error(err, BF_ERR_UNSUPPORTED,
-				 "the file has no field ids and the table has no name mapping");
-		return bad_column(r, want, err);
+		in->vector = in->constant;
+		in->vector.n = from->n_rows;
+		return BF_OK;
 	}
-	if (want->has_default)
-		return bf_vector_init_const(a, out, want, &want->initial_default, 0, err);
-	if (want->required)
+	if (bf_mapping_apply(in->mapping, &from->cols[in->column], &in->vector, err) != BF_OK)
+		return bfi_parquet_bad_column(r, in->want, err);
+	return BF_OK;
+}
+
+static const BfVector *
+pred_column(void *arg, int32_t field)
+{
+	BfiParquetReader *r = arg;
+
+	if (field < 0 || field >= r->n_pred_fields || r->pred_inputs[field] < 0)
+		return NULL;
+	return &r->inputs[r->pred_inputs[field]].vector;
+}
+
+static const BfVector *
+delete_column(void *arg, int32_t k)
+{
+	BfiParquetReader *r = arg;
+
+	return &r->inputs[r->delete_inputs[k]].vector;
+}
+
+/* Sets r->rows to those of the batch that count; *n: how many. */
+static BfStatus
+filter_rows(BfiParquetReader *r, const BfBatch *b, int32_t *n, BfError *err)
+{
+	memset(r->rows, 0, BF_VALIDITY_WORDS * sizeof *r->rows);
+	for (int32_t i = 0; i < b->n_rows; i += 64)
+		r->rows[i >> 6] = b->n_rows - i >= 64 ? UINT64_MAX : ((uint64_t) 1 << (b->n_rows - i)) - 1;
+	if (r->pred_state != NULL)
 	{
-		bf_error(err, BF_ERR_CORRUPT, "the file lacks the required column \"%.100s\"", want->name);
-		return bad_column(r, want, err);
+		BF_TRY(bf_pred_state_filter(r->pred_state, b->n_rows, pred_column, r, r->rows, err));
+		*n = 0;
+		for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
+			*n += __builtin_popcountll(r->rows[w]);
+		r->counters->rows_by_filter += b->n_rows - *n;
 	}
-	bf_vector_set_null(out, want->type, 0);
+	if (r->filter.deletes != NULL)
+		BF_TRY(bf_deletes_apply(r->filter.deletes, b->first_row, b->n_rows, delete_column, r,
+								r->rows, err));
+	*n = 0;
+	for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
+		*n += __builtin_popcountll(r->rows[w]);
 	return BF_OK;
 }
 
-static BfStatus
-resolve(BfArena *a, ParquetReader *r, const BfProjection *p, const BfConstants *constants,
-		BfParquetCounters *counters, BfError *err)
+static void
+set_selection(BfiParquetReader *r, int32_t n)
 {
-	const BfSchema *file = bf_parquet_schema(r->file);
-	bool has_ids = bf_parquet_has_field_ids(r->file);
-	const BfMapping **mappings;
-	int32_t *columns;
-	int32_t n_columns = 0;
+	int32_t k = 0;
 
-	BF_NEW(a, columns, p->n_fields, err);
-	BF_NEW(a, mappings, p->n_fields, err);
-	BF_NEW(a, r->outputs, p->n_fields, err);
-	BF_NEW(a, r->batch.cols, p->n_fields, err);
-	r->n_cols = r->batch.n_cols = p->n_fields;
-	for (int32_t i = 0; i < p->n_fields; i++)
-	{
-		const BfField *want = &p->schema->fields[p->fields[i]];
-		Output *o = &r->outputs[i];
-		int32_t column;
-
-		o->name = want->name;
-		o->column = -1;
-		if (bf_field_find(file->fields, file->n_fields, has_ids, want, &column, err) != BF_OK)
-			return bf_error_object(err, r->name);
-		if (column < 0)
-		{
-			BF_TRY(
-				resolve_missing(a, r, want, find_constant(constants, want->id), &o->constant, err));
-			continue;
-		}
-		if (bf_mapping_new(a, &file->fields[column], want, has_ids, &o->mapping, err) != BF_OK)
-			return bad_column(r, want, err);
-		o->column = n_columns;
-		mappings[n_columns] = o->mapping;
-		columns[n_columns++] = column;
-	}
-	return bf_parquet_scan_new_mapped(a, r->file, columns, mappings, n_columns, counters, &r->scan,
-									  err);
+	r->batch.sel = NULL;
+	r->batch.n_sel = 0;
+	if (n == r->batch.n_rows)
+		return;
+	for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
+		for (uint64_t left = r->rows[w]; left != 0; left &= left - 1)
+			r->sel[k++] = (uint16_t) (w * 64 + __builtin_ctzll(left));
+	BF_ASSERT(k == n);
+	r->batch.sel = r->sel;
+	r->batch.n_sel = n;
 }
 
+/* The next batch of the scan; *out = NULL at the end of the last row group. */
 static BfStatus
-fill_column(Output *o, const BfBatch *in, BfVector *out, BfError *err)
+next_batch(BfiParquetReader *r, const BfBatch **out, BfError *err)
 {
-	if (o->mapping != NULL)
-		return bf_mapping_apply(o->mapping, &in->cols[o->column], out, err);
-	*out = o->constant;
-	out->n = in->n_rows;
-	return BF_OK;
-}
-
-static BfStatus
-fill(ParquetReader *r, const BfBatch *in, BfError *err)
-{
-	for (int32_t i = 0; i < r->n_cols; i++)
-		if (fill_column(&r->outputs[i], in, &r->batch.cols[i], err) != BF_OK)
-		{
-			bf_error_column(err, r->outputs[i].name);
-			return bf_error_object(err, r->name);
-		}
-	r->batch.n_rows = in->n_rows;
-	r->batch.first_row = in->first_row;
-	return BF_OK;
-}
-
-static BfStatus
-reader_next(BfReader *base, const BfBatch **out, BfError *err)
-{
-	ParquetReader *r = (ParquetReader *) base;
-	const BfBatch *in = NULL;
-
 	*out = NULL;
 	for (;;)
 	{
 		if (r->in_row_group)
-			BF_TRY(bf_parquet_scan_next(r->scan, &in, err));
-		if (in != NULL)
-			break;
+			BF_TRY(bf_parquet_scan_next(r->scan, out, err));
+		if (*out != NULL)
+			return BF_OK;
 		r->in_row_group = false;
 		if (r->rg_next >= r->rg_end)
 			return BF_OK;
 		BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg_next++, err));
 		r->in_row_group = true;
 	}
-	BF_TRY(fill(r, in, err));
+}
+
+static BfStatus
+reader_next(BfReader *base, const BfBatch **out, BfError *err)
+{
+	BfiParquetReader *r = (BfiParquetReader *) base;
+	bool filtered = r->pred_state != NULL || r->filter.deletes != NULL;
+	const BfBatch *in;
+	int32_t n = 0;
+
+	*out = NULL;
+	do
+	{
+		BF_TRY(next_batch(r, &in, err));
+		if (in == NULL)
+			return BF_OK;
+		for (int32_t i = 0; i < r->n_inputs; i++)
+			BF_TRY(fill_input(r, &r->inputs[i], in, err));
+		n = in->n_rows;
+		if (filtered)
+			BF_TRY(filter_rows(r, in, &n, err));
+	} while (n == 0);
+	for (int32_t i = 0; i < r->n_outputs; i++)
+		r->batch.cols[i] = r->inputs[r->outputs[i]].vector;
+	r->batch.n_rows = in->n_rows;
+	r->batch.first_row = in->first_row;
+	set_selection(r, n);
 	*out = &r->batch;
 	return BF_OK;
 }
@@ -175,13 +124,13 @@ reader_next(BfReader *base, const BfBatch **out, BfError *err)
 static const char *
 reader_name(const BfReader *base)
 {
-	return ((const ParquetReader *) base)->name;
+	return ((const BfiParquetReader *) base)->name;
 }
 
 void
 bf_exec_parquet_reader_reset(BfReader *base, int32_t rg_first, int32_t rg_end)
 {
-	ParquetReader *r = (ParquetReader *) base;
+	BfiParquetReader *r = (BfiParquetReader *) base;
 	int32_t n = bf_parquet_n_row_groups(r->file);
 
 	BF_ASSERT(rg_first >= 0);
@@ -191,21 +140,38 @@ bf_exec_parquet_reader_reset(BfReader *base, int32_t rg_first, int32_t rg_end)
 }
 
 BfStatus
-bf_exec_parquet_reader_over(BfArena *a, BfParquetFile *file, const BfProjection *projection,
-							const BfConstants *constants, int32_t rg_first, int32_t rg_end,
-							BfParquetCounters *counters, BfReader **out, BfError *err)
+bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProjection *projection,
+								const BfConstants *constants, int32_t rg_first, int32_t rg_end,
+								const BfRowFilter *filter, BfParquetCounters *counters,
+								BfReader **out, BfError *err)
 {
-	ParquetReader *r;
+	BfiParquetReader *r;
 
 	BF_NEW(a, r, 1, err);
 	r->base.next = reader_next;
 	r->base.name = reader_name;
 	r->file = file;
 	r->name = bf_parquet_name(file);
-	BF_TRY(resolve(a, r, projection, constants, counters, err));
+	r->counters = counters != NULL ? counters : &r->no_counters;
+	if (filter != NULL)
+		r->filter = *filter;
+	BF_TRY(bfi_parquet_resolve(a, r, projection, constants, err));
+	BF_NEW(a, r->rows, BF_VALIDITY_WORDS, err);
+	BF_NEW(a, r->sel, BF_BATCH_ROWS, err);
+	if (r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_LATE) != 0)
+		BF_TRY(bf_pred_state_new(a, r->filter.pred, &r->pred_state, err));
 	bf_exec_parquet_reader_reset(&r->base, rg_first, rg_end);
 	*out = &r->base;
 	return BF_OK;
+}
+
+BfStatus
+bf_exec_parquet_reader_over(BfArena *a, BfParquetFile *file, const BfProjection *projection,
+							const BfConstants *constants, int32_t rg_first, int32_t rg_end,
+							BfParquetCounters *counters, BfReader **out, BfError *err)
+{
+	return bf_exec_parquet_reader_filtered(a, file, projection, constants, rg_first, rg_end, NULL,
+										   counters, out, err);
 }
 
 BfStatus
