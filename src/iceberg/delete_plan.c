@@ -415,7 +415,7 @@ add_equality(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 	const BfIceSpec *spec = bf_ice_spec(d->table->metadata, e->spec_id);
 	List *list = &d->global;
 	BfIceDeleteFile *file;
-	int32_t group;
+	int32_t group = -1;
 
 	BF_NEVER(err, spec == NULL);
 	BF_DATA(err, x->n_equality_ids > 0, -1,
@@ -433,6 +433,7 @@ add_equality(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 									  e->record_count, e->metrics)))
 		return unused(d);
 	BF_TRY(keep_entry(d, e, BF_ICE_DELETE_EQUALITY, &file, err));
+	file->scope = group + 1;
 	file->n_equality_ids = x->n_equality_ids;
 	BF_NEW(d->arena, file->equality_ids, x->n_equality_ids, err);
 	BF_NEW(d->arena, file->equality_fields, x->n_equality_ids, err);

@@ -117,6 +117,8 @@ typedef struct BfIceDeleteFile
 	int32_t n_equality_ids;
 	int32_t *equality_ids;
 	const BfField **equality_fields;
+	/* Equality: those with the same number differ by sequence number only in what they apply to. */
+	int32_t scope;
 	/* Local path of the only data file that it is about; NULL = its rows tell. */
 	const char *referenced;
 	int64_t vector_offset; /* of the deletion vector in its file */
