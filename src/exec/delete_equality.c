@@ -94,19 +94,58 @@ append_row(BfBuffer *key, const BfVector *v, int32_t row, BfError *err)
 	return append_value(key, v, i, err);
 }
 
+/* Keys of some rows at a time, so that the memory which they will be looked for in is on its way
+ * while the next ones are written. */
+#define GROUP_ROWS 32
+
+typedef struct Group
+{
+	int32_t n;
+	int32_t rows[GROUP_ROWS];
+	size_t starts[GROUP_ROWS + 1]; /* in t->key */
+	uint64_t hashes[GROUP_ROWS];
+} Group;
+
+/* The keys of g->rows. */
+static BfStatus
+write_keys(BfiKeyTable *t, const BfVector *const *columns, Group *g, BfError *err)
+{
+	t->key->len = 0;
+	for (int32_t i = 0; i < g->n; i++)
+	{
+		g->starts[i] = t->key->len;
+		for (int32_t k = 0; k < t->n; k++)
+			BF_TRY(append_row(t->key, columns[k], g->rows[i], err));
+		g->hashes[i] =
+			bfi_map_hash(&t->map, t->key->data + g->starts[i], t->key->len - g->starts[i]);
+		bfi_map_prefetch(&t->map, g->hashes[i]);
+	}
+	g->starts[g->n] = t->key->len;
+	return BF_OK;
+}
+
 static BfStatus
 add_batch(BfiKeyTable *t, const BfBatch *b, int64_t sequence, BfError *err)
 {
-	for (int32_t row = 0; row < b->n_rows; row++)
-	{
-		int64_t *newest;
+	Group g;
 
-		t->key->len = 0;
-		for (int32_t k = 0; k < t->n; k++)
-			BF_TRY(append_row(t->key, &b->cols[k], row, err));
-		BF_TRY(bfi_map_put(&t->map, t->key->data, t->key->len, sequence, &newest, err));
-		if (*newest < sequence)
-			*newest = sequence;
+	for (int32_t k = 0; k < t->n; k++)
+		t->columns[k] = &b->cols[k];
+	for (int32_t base = 0; base < b->n_rows; base += GROUP_ROWS)
+	{
+		g.n = b->n_rows - base < GROUP_ROWS ? b->n_rows - base : GROUP_ROWS;
+		for (int32_t i = 0; i < g.n; i++)
+			g.rows[i] = base + i;
+		BF_TRY(write_keys(t, t->columns, &g, err));
+		for (int32_t i = 0; i < g.n; i++)
+		{
+			int64_t *newest;
+
+			BF_TRY(bfi_map_put(&t->map, t->key->data + g.starts[i], g.starts[i + 1] - g.starts[i],
+							   g.hashes[i], sequence, &newest, err));
+			if (*newest < sequence)
+				*newest = sequence;
+		}
 	}
 	return BF_OK;
 }
@@ -138,6 +177,7 @@ add_file(BfDeleteCache *c, BfiKeyTable *t, const BfDeleteSource *s, BfError *err
 	BfReader *reader;
 	BfField *fields;
 	BfStatus status;
+	uint64_t n;
 
 	BF_NEW(c->arena, fields, t->n, err);
 	for (int32_t i = 0; i < t->n; i++)
@@ -146,7 +186,9 @@ add_file(BfDeleteCache *c, BfiKeyTable *t, const BfDeleteSource *s, BfError *err
 		fields[i].required = true;
 		fields[i].has_default = false;
 	}
-	status = bfi_delete_open(c, s->path, fields, t->n, &scratch, &reader, err);
+	status = bfi_delete_open(c, s->path, fields, t->n, &scratch, &reader, &n, err);
+	if (status == BF_OK)
+		status = bfi_map_reserve(&t->map, n, err);
 	if (status == BF_OK)
 		status = add_rows(c, t, reader, s->sequence, err);
 	bf_arena_free(scratch);
@@ -182,6 +224,7 @@ new_table(BfDeleteCache *c, const int32_t *ids, int32_t n, BfiKeyTable **out, Bf
 
 	BF_NEW(c->arena, t, 1, err);
 	BF_NEW(c->arena, t->fields, n, err);
+	BF_NEW(c->arena, t->columns, n, err);
 	t->n = n;
 	for (int32_t i = 0; i < n; i++)
 	{
@@ -212,6 +255,7 @@ find_table(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfiKeyTabl
 	int32_t ids[KEY_COLUMNS_MAX];
 	const int64_t *known;
 	int64_t *ignored;
+	uint64_t hash;
 	int32_t n;
 
 	BF_TRY(sort_ids(s, ids, &n, err));
@@ -220,33 +264,35 @@ find_table(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfiKeyTabl
 	BF_TRY(bf_buffer_append(name, ids, (size_t) n * sizeof *ids, err));
 	if (s->scope == BF_DELETE_SCOPE_OWN)
 		BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
-	known = bfi_map_find(&c->tables, name->data, name->len,
-						 bfi_map_hash(&c->tables, name->data, name->len));
+	hash = bfi_map_hash(&c->tables, name->data, name->len);
+	known = bfi_map_find(&c->tables, name->data, name->len, hash);
 	if (known != NULL)
 	{
 		*out = (BfiKeyTable *) (intptr_t) *known;
 		return BF_OK;
 	}
 	BF_TRY(new_table(c, ids, n, out, err));
-	return bfi_map_put(&c->tables, name->data, name->len, (int64_t) (intptr_t) *out, &ignored, err);
+	return bfi_map_put(&c->tables, name->data, name->len, hash, (int64_t) (intptr_t) *out, &ignored,
+					   err);
 }
 
 static BfStatus
 load_table(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfiKeyTable **out,
 		   BfError *err)
 {
+	uint64_t hash;
 	int64_t *read;
 
 	BF_TRY(find_table(c, s, name, out, err));
 	name->len = 0;
 	BF_TRY(bf_buffer_append(name, out, sizeof *out, err));
 	BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
-	if (bfi_map_find(&c->key_files, name->data, name->len,
-					 bfi_map_hash(&c->key_files, name->data, name->len)) != NULL)
+	hash = bfi_map_hash(&c->key_files, name->data, name->len);
+	if (bfi_map_find(&c->key_files, name->data, name->len, hash) != NULL)
 		return BF_OK;
 	/* After a failure halfway the scan has failed; read again, the same keys come out. */
 	BF_TRY(add_file(c, *out, s, err));
-	return bfi_map_put(&c->key_files, name->data, name->len, 1, &read, err);
+	return bfi_map_put(&c->key_files, name->data, name->len, hash, 1, &read, err);
 }
 
 BfStatus
@@ -263,25 +309,42 @@ bfi_key_table(BfDeleteCache *c, const BfDeleteSource *s, BfiKeyTable **out, BfEr
 	return BF_OK;
 }
 
+/* Clears the bits of the group's rows that were deleted after `sequence`. */
+static void
+clear_group(const BfiKeyTable *t, int64_t sequence, const Group *g, uint64_t *rows)
+{
+	for (int32_t i = 0; i < g->n; i++)
+	{
+		const int64_t *newest = bfi_map_find(&t->map, t->key->data + g->starts[i],
+											 g->starts[i + 1] - g->starts[i], g->hashes[i]);
+
+		if (newest != NULL && *newest > sequence)
+			bf_validity_set(rows, g->rows[i], false);
+	}
+}
+
 BfStatus
 bfi_key_table_apply(BfiKeyTable *t, int64_t sequence, int32_t n_rows,
 					const BfVector *const *columns, uint64_t *rows, BfError *err)
 {
+	Group g;
+
+	g.n = 0;
 	for (int32_t base = 0; base < n_rows; base += 64)
 		for (uint64_t left = rows[base >> 6]; left != 0; left &= left - 1)
 		{
 			int32_t row = base + __builtin_ctzll(left);
-			const int64_t *newest;
 
 			if (row >= n_rows)
 				break;
-			t->key->len = 0;
-			for (int32_t k = 0; k < t->n; k++)
-				BF_TRY(append_row(t->key, columns[k], row, err));
-			newest = bfi_map_find(&t->map, t->key->data, t->key->len,
-								  bfi_map_hash(&t->map, t->key->data, t->key->len));
-			if (newest != NULL && *newest > sequence)
-				rows[base >> 6] &= ~(left & -left);
+			g.rows[g.n++] = row;
+			if (g.n < GROUP_ROWS)
+				continue;
+			BF_TRY(write_keys(t, columns, &g, err));
+			clear_group(t, sequence, &g, rows);
+			g.n = 0;
 		}
+	BF_TRY(write_keys(t, columns, &g, err));
+	clear_group(t, sequence, &g, rows);
 	return BF_OK;
 }

@@ -31,12 +31,20 @@ typedef struct BfiMap
 
 extern BfStatus bfi_map_init(BfArena *a, uint64_t seed, BfiMap *m, BfError *err) BF_MUST_CHECK;
 extern uint64_t bfi_map_hash(const BfiMap *m, const void *key, size_t n);
+/* Brings the memory near that a key with that hash will be looked for in. */
+static inline void
+bfi_map_prefetch(const BfiMap *m, uint64_t hash)
+{
+	__builtin_prefetch(&m->slots[hash & (m->n_slots - 1)]);
+}
+/* Room for so many keys more, so that it does not grow meanwhile. */
+extern BfStatus bfi_map_reserve(BfiMap *m, uint64_t more, BfError *err) BF_MUST_CHECK;
 /* NULL = absent. */
 extern const int64_t *bfi_map_find(const BfiMap *m, const void *key, size_t n, uint64_t hash);
 /* The value of a key, to be read or changed before the next call; a new key has the value `fresh`.
  */
-extern BfStatus bfi_map_put(BfiMap *m, const void *key, size_t n, int64_t fresh, int64_t **value,
-							BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_map_put(BfiMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh,
+							int64_t **value, BfError *err) BF_MUST_CHECK;
 
 /* --- deletes.c ----------------------------------------------------------------------------------
  */
@@ -54,10 +62,11 @@ struct BfDeleteCache
 	BfiMap key_files; /* table and path -> 1: has been read */
 };
 
-/* A reader of a delete file for these fields, in an arena of its own that the caller frees. */
+/* A reader of a delete file for these fields, in an arena of its own that the caller frees.
+ * *n_rows, which may be NULL, is how many rows it may have: a guess that the file's size bounds. */
 extern BfStatus
 bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32_t n,
-				BfArena **scratch, BfReader **out, BfError *err) BF_MUST_CHECK;
+				BfArena **scratch, BfReader **out, uint64_t *n_rows, BfError *err) BF_MUST_CHECK;
 
 /* --- delete_vector.c ----------------------------------------------------------------------------
  */
@@ -81,9 +90,10 @@ extern BfStatus bfi_positions(BfDeleteCache *c, const BfDeleteSource *s, const c
 struct BfiKeyTable
 {
 	int32_t n;
-	BfField *fields; /* by ascending ids; not required */
-	BfiMap map;		 /* key -> newest sequence number */
-	BfBuffer *key;	 /* scratch */
+	BfField *fields;		  /* by ascending ids; not required */
+	BfiMap map;				  /* key -> newest sequence number */
+	BfBuffer *key;			  /* scratch: keys of a few rows */
+	const BfVector **columns; /* scratch, by fields */
 };
 
 /* The table that the source's keys are in, once it has been read. */

@@ -47,11 +47,10 @@ bfi_map_find(const BfiMap *m, const void *key, size_t n, uint64_t hash)
 	return slot->key != NULL ? &slot->value : NULL;
 }
 
-/* The old slots stay in the arena: all of them together are as many as the new ones. */
+/* The old slots stay in the arena: all of them together are no more than the new ones. */
 static BfStatus
-grow(BfiMap *m, BfError *err)
+grow(BfiMap *m, uint64_t n, BfError *err)
 {
-	uint64_t n = 2 * m->n_slots;
 	BfiMapSlot *slots;
 
 	BF_NEW(m->arena, slots, n, err);
@@ -67,6 +66,18 @@ grow(BfiMap *m, BfError *err)
 	m->slots = slots;
 	m->n_slots = n;
 	return BF_OK;
+}
+
+BfStatus
+bfi_map_reserve(BfiMap *m, uint64_t more, BfError *err)
+{
+	uint64_t n = m->n_slots;
+
+	if (more > UINT64_MAX / 8 - m->n)
+		BF_FAIL(err, BF_ERR_LIMIT, "too many keys");
+	while (4 * (m->n + more) > 3 * n)
+		n *= 2;
+	return n > m->n_slots ? grow(m, n, err) : BF_OK;
 }
 
 /* Room for a key in the current block, or in a new one. */
@@ -94,9 +105,9 @@ take_bytes(BfiMap *m, size_t n, uint8_t **out, BfError *err)
 }
 
 BfStatus
-bfi_map_put(BfiMap *m, const void *key, size_t n, int64_t fresh, int64_t **value, BfError *err)
+bfi_map_put(BfiMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh, int64_t **value,
+			BfError *err)
 {
-	uint64_t hash = bfi_map_hash(m, key, n);
 	BfiMapSlot *slot = find_slot(m, key, n, hash);
 	uint8_t *bytes;
 
@@ -108,7 +119,7 @@ bfi_map_put(BfiMap *m, const void *key, size_t n, int64_t fresh, int64_t **value
 	/* At most three quarters are taken. */
 	if (4 * (m->n + 1) > 3 * m->n_slots)
 	{
-		BF_TRY(grow(m, err));
+		BF_TRY(grow(m, 2 * m->n_slots, err));
 		slot = find_slot(m, key, n, hash);
 	}
 	BF_TRY(take_bytes(m, n + 4, &bytes, err));

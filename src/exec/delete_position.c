@@ -38,6 +38,14 @@ new_set(BfArena *a, PositionFile *f, BfError *err)
 	return BF_OK;
 }
 
+static BfStatus
+put_path(BfiMap *m, const char *path, int64_t fresh, int64_t **value, BfError *err)
+{
+	size_t n = strlen(path);
+
+	return bfi_map_put(m, path, n, bfi_map_hash(m, path, n), fresh, value, err);
+}
+
 /* The set of a path that has not been met before. */
 static BfStatus
 resolve_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, int64_t *index,
@@ -54,7 +62,7 @@ resolve_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, i
 	BF_TRY(c->options.resolve(c->options.arg, scratch, text, &local, err));
 	if (local == NULL)
 		return BF_OK;
-	BF_TRY(bfi_map_put(&f->local, local, strlen(local), PATH_UNKNOWN, &known, err));
+	BF_TRY(put_path(&f->local, local, PATH_UNKNOWN, &known, err));
 	if (*known == PATH_UNKNOWN)
 	{
 		BF_TRY(new_set(c->arena, f, err));
@@ -83,7 +91,7 @@ set_of_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, Bf
 			BF_FAIL(err, BF_ERR_CORRUPT, "a path is empty");
 		BF_TRY(resolve_path(c, f, path, scratch, &index, err));
 		bf_arena_rewind(scratch, mark);
-		BF_TRY(bfi_map_put(&f->written, path.ptr, path.len, index, &ignored, err));
+		BF_TRY(bfi_map_put(&f->written, path.ptr, path.len, hash, index, &ignored, err));
 	}
 	*out = index == PATH_UNKNOWN ? NULL : f->sets[index];
 	return BF_OK;
@@ -174,7 +182,7 @@ read_file(BfDeleteCache *c, const char *path, PositionFile *f, BfError *err)
 
 	BF_TRY(bfi_map_init(c->arena, c->seed, &f->written, err));
 	BF_TRY(bfi_map_init(c->arena, c->seed, &f->local, err));
-	status = bfi_delete_open(c, path, fields, 2, &scratch, &reader, err);
+	status = bfi_delete_open(c, path, fields, 2, &scratch, &reader, NULL, err);
 	if (status == BF_OK)
 		status = read_rows(c, f, reader, scratch, err);
 	bf_arena_free(scratch);
@@ -197,7 +205,7 @@ find_file(BfDeleteCache *c, const char *path, PositionFile **out, BfError *err)
 	}
 	BF_NEW(c->arena, *out, 1, err);
 	BF_TRY(read_file(c, path, *out, err));
-	return bfi_map_put(&c->positions, path, n, (int64_t) (intptr_t) *out, &ignored, err);
+	return put_path(&c->positions, path, (int64_t) (intptr_t) *out, &ignored, err);
 }
 
 BfStatus

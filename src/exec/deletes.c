@@ -60,11 +60,13 @@ bf_delete_counters(const BfDeleteCache *c)
 
 BfStatus
 bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32_t n,
-				BfArena **scratch, BfReader **out, BfError *err)
+				BfArena **scratch, BfReader **out, uint64_t *n_rows, BfError *err)
 {
 	BfArena *a = bf_arena_new(bf_arena_host(c->arena), "delete file", c->options.bytes_max);
 	BfProjection *projection;
 	BfSchema *schema;
+	BfParquetFile *file;
+	BfSource *source;
 	int32_t *indexes;
 
 	*scratch = a;
@@ -80,7 +82,16 @@ bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32
 	projection->schema = schema;
 	projection->fields = indexes;
 	projection->n_fields = n;
-	return bf_exec_parquet_reader(a, path, projection, NULL, 0, -1, c->options.io, NULL, out, err);
+	BF_TRY(bf_source_open(a, path, c->options.io, &source, err));
+	BF_TRY(bf_parquet_open(a, source, NULL, &file, err));
+	if (n_rows != NULL)
+	{
+		/* A footer can claim any number. Few rows take less than a bit. */
+		int64_t most = 8 * bf_source_size(source);
+
+		*n_rows = (uint64_t) (bf_parquet_n_rows(file) < most ? bf_parquet_n_rows(file) : most);
+	}
+	return bf_exec_parquet_reader_over(a, file, projection, NULL, 0, -1, NULL, out, err);
 }
 
 static int32_t

@@ -722,7 +722,7 @@ TEST(deletes_map)
 			memset(key, 7, sizeof key);
 			if (n >= 8)
 				memcpy(key, &i, sizeof i);
-			REQUIRE_OK(bfi_map_put(&m, key, n, i, &value, &test_err));
+			REQUIRE_OK(bfi_map_put(&m, key, n, bfi_map_hash(&m, key, n), i, &value, &test_err));
 			EXPECT_EQ(*value, n >= 8 ? i : (int64_t) n);
 			EXPECT(bfi_map_find(&m, key, n, bfi_map_hash(&m, key, n)) == value);
 			key[39] = 1;
