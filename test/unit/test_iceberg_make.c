@@ -4,14 +4,6 @@
 #include "iceberg/internal.h"
 #include "unit/lib/runner.h"
 
-#define NULLABLE(name, id, type) \
-	"{\"name\":\"" name "\",\"field-id\":" #id ",\"type\":[\"null\"," type "]}"
-#define FIELD(name, id, type) "{\"name\":\"" name "\",\"field-id\":" #id ",\"type\":" type "}"
-#define MAP(key, value, type)                                                                      \
-	"{\"type\":\"array\",\"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k" #key \
-	"_v" #value                                                                                    \
-	"\",\"fields\":[" FIELD("key", key, "\"int\"") "," FIELD("value", value, type) "]}}"
-
 #define TRY(expr)                      \
 	do                                 \
 	{                                  \
@@ -211,49 +203,53 @@ put_entry(BfBuffer *b, const MakeManifest *m, const MakeFile *f)
 	return put_optional(b, f->length > 0, f->length);
 }
 
-#define ENTRY_BEFORE_PARTITION                                                                                                                             \
-	"{\"type\":\"record\",\"name\":\"manifest_entry\",\"fields\":[" FIELD("status", 0, "\"int\"") "," NULLABLE("snapshot_id", 1, "\"long\"") "," NULLABLE( \
-		"sequence_number", 3,                                                                                                                              \
-		"\"long\"") "," NULLABLE("file_sequence_number", 4,                                                                                                \
-								 "\"long\"") ","                                                                                                           \
-											 "{\"name\":\"data_file\",\"field-id\":2,\"type\":{"                                                           \
-											 "\"type\":\"record\",\"name\":\"r2\","                                                                        \
-											 "\"fields\":[" FIELD("content", 134, "\"int\"") "," FIELD(                                                    \
-												 "file_path", 100,                                                                                         \
-												 "\"string\"") "," FIELD("file_format", 101,                                                               \
-																		 "\"string\"") ","                                                                 \
-																					   "{\"name\""                                                         \
-																					   ":\"partit"                                                         \
-																					   "ion\","                                                            \
-																					   "\"field-"                                                          \
-																					   "id\":102,"                                                         \
-																					   "\"type\":"                                                         \
-																					   "{\"type\""                                                         \
-																					   ":\"record"                                                         \
-																					   "\","                                                               \
-																					   "\"name\":"                                                         \
-																					   "\"r102\","                                                         \
-																					   "\"fields"                                                          \
-																					   "\":%s}}"
+static const char entry_before_partition[] =
+	"{\"type\":\"record\",\"name\":\"manifest_entry\",\"fields\":["
+	"{\"name\":\"status\",\"field-id\":0,\"type\":\"int\"},"
+	"{\"name\":\"snapshot_id\",\"field-id\":1,\"type\":[\"null\",\"long\"]},"
+	"{\"name\":\"sequence_number\",\"field-id\":3,\"type\":[\"null\",\"long\"]},"
+	"{\"name\":\"file_sequence_number\",\"field-id\":4,\"type\":[\"null\",\"long\"]},"
+	"{\"name\":\"data_file\",\"field-id\":2,\"type\":{\"type\":\"record\",\"name\":\"r2\","
+	"\"fields\":["
+	"{\"name\":\"content\",\"field-id\":134,\"type\":\"int\"},"
+	"{\"name\":\"file_path\",\"field-id\":100,\"type\":\"string\"},"
+	"{\"name\":\"file_format\",\"field-id\":101,\"type\":\"string\"},"
+	"{\"name\":\"partition\",\"field-id\":102,\"type\":{\"type\":\"record\",\"name\":\"r10"
+	"2\","
+	"\"fields\":";
 
-#define ENTRY_AFTER_PARTITION                                                                                                                                                                                                                                                                                                                                                                                      \
-	"," FIELD("record_count", 103, "\"long\"") "," FIELD("file_size_in_bytes", 104, "\"long\"") "," NULLABLE(                                                                                                                                                                                                                                                                                                      \
-		"value_counts", 109,                                                                                                                                                                                                                                                                                                                                                                                       \
-		MAP(119, 120,                                                                                                                                                                                                                                                                                                                                                                                              \
-			"\"long\"")) "," NULLABLE("null_value_counts", 110,                                                                                                                                                                                                                                                                                                                                                    \
-									  MAP(121, 122,                                                                                                                                                                                                                                                                                                                                                                \
-										  "\"long\"")) "," NULLABLE("nan_value_counts", 137,                                                                                                                                                                                                                                                                                                                       \
-																	MAP(138, 139,                                                                                                                                                                                                                                                                                                                                  \
-																		"\"long\"")) "," NULLABLE("lower_bounds",                                                                                                                                                                                                                                                                                                  \
-																								  125,                                                                                                                                                                                                                                                                                                             \
-																								  MAP(126,                                                                                                                                                                                                                                                                                                         \
-																									  127,                                                                                                                                                                                                                                                                                                         \
-																									  "\"bytes\"")) "," NULLABLE("upper_bounds",                                                                                                                                                                                                                                                                   \
-																																 128, MAP(129, 130, "\"bytes\"")) "," NULLABLE("equality_ids", 135, "{\"type\":\"array\",\"items\":\"int\",\"element-id\":136}") "," NULLABLE("first_row_id", 142, "\"long\"") "," NULLABLE("referenced_data_file",                                                                \
-																																																																															143, "\"string\"") "," NULLABLE("content_offset",                                      \
-																																																																																							144, "\"long\"") "," NULLABLE("content_size_in_bytes", \
-																																																																																														  145,                     \
-																																																																																														  "\"long\"") "]}}]}"
+static const char entry_after_partition[] =
+	"}},"
+	"{\"name\":\"record_count\",\"field-id\":103,\"type\":\"long\"},"
+	"{\"name\":\"file_size_in_bytes\",\"field-id\":104,\"type\":\"long\"},"
+	"{\"name\":\"value_counts\",\"field-id\":109,\"type\":[\"null\",{\"type\":\"array\",\""
+	"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k119_v120\",\"fields"
+	"\":[{\"name\":\"key\",\"field-id\":119,\"type\":\"int\"},{\"name\":\"value\",\"field-i"
+	"d\":120,\"type\":\"long\"}]}}]},"
+	"{\"name\":\"null_value_counts\",\"field-id\":110,\"type\":[\"null\",{\"type\":\"arr"
+	"ay\",\"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k121_v122\",\"f"
+	"ields\":[{\"name\":\"key\",\"field-id\":121,\"type\":\"int\"},{\"name\":\"value\",\"fi"
+	"eld-id\":122,\"type\":\"long\"}]}}]},"
+	"{\"name\":\"nan_value_counts\",\"field-id\":137,\"type\":[\"null\",{\"type\":\"arra"
+	"y\",\"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k138_v139\",\"fi"
+	"elds\":[{\"name\":\"key\",\"field-id\":138,\"type\":\"int\"},{\"name\":\"value\",\"fie"
+	"ld-id\":139,\"type\":\"long\"}]}}]},"
+	"{\"name\":\"lower_bounds\",\"field-id\":125,\"type\":[\"null\",{\"type\":\"array\",\""
+	"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k126_v127\",\"fields"
+	"\":[{\"name\":\"key\",\"field-id\":126,\"type\":\"int\"},{\"name\":\"value\",\"field-i"
+	"d\":127,\"type\":\"bytes\"}]}}]},"
+	"{\"name\":\"upper_bounds\",\"field-id\":128,\"type\":[\"null\",{\"type\":\"array\",\""
+	"logicalType\":\"map\",\"items\":{\"type\":\"record\",\"name\":\"k129_v130\",\"fields"
+	"\":[{\"name\":\"key\",\"field-id\":129,\"type\":\"int\"},{\"name\":\"value\",\"field-i"
+	"d\":130,\"type\":\"bytes\"}]}}]},"
+	"{\"name\":\"equality_ids\",\"field-id\":135,\"type\":[\"null\",{\"type\":\"array\",\""
+	"items\":\"int\",\"element-id\":136}]},"
+	"{\"name\":\"first_row_id\",\"field-id\":142,\"type\":[\"null\",\"long\"]},"
+	"{\"name\":\"referenced_data_file\",\"field-id\":143,\"type\":[\"null\",\"string\"]"
+	"},"
+	"{\"name\":\"content_offset\",\"field-id\":144,\"type\":[\"null\",\"long\"]},"
+	"{\"name\":\"content_size_in_bytes\",\"field-id\":145,\"type\":[\"null\",\"long\"]}"
+	"]}}]}";
 
 static BfStatus
 partition_schema(const BfIceMetadata *m, const BfIceSpec *spec, const char **out)
@@ -285,7 +281,7 @@ make_manifest(const BfIceMetadata *m, MakeManifest *manifest, BfView *out, BfErr
 	BfAvroWriter *w;
 
 	TRY(partition_schema(m, spec, &partition));
-	schema = bf_arena_printf(a, ENTRY_BEFORE_PARTITION "%s", partition, ENTRY_AFTER_PARTITION);
+	schema = bf_arena_printf(a, "%s%s%s", entry_before_partition, partition, entry_after_partition);
 	TRY(bf_avro_writer_new(a, schema, &w, err));
 	TRY(bf_avro_writer_metadata(w, "partition-spec-id", bf_arena_printf(a, "%d", spec->spec_id),
 								err));
@@ -313,23 +309,25 @@ write_manifest(const MakeTable *t, const BfIceMetadata *m, MakeManifest *manifes
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
-#define LIST_SCHEMA                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-	"{\"type\":\"record\",\"name\":\"manifest_file\",\"fields\":[" FIELD(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          \
-		"manifest_path", 500,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      \
-		"\"string\"") "," FIELD("manifest_length", 501, "\"long\"") "," FIELD("partition_spec_id", 502, "\"int\"") "," FIELD("content",                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-																															 517, "\"int\"") "," FIELD("sequence_number", 515, "\"long\"") "," FIELD("min_sequence_number", 516, "\"long\"") "," FIELD("added_snapshot_id", 503, "\"long\"") "," FIELD("added_files_count",                                                                                                                                                                                                                                                                                        \
-																																																																									   504, "\"int\"") "," FIELD("existing_files_count", 505, "\"int\"") "," FIELD("deleted_files_count",                                                                                                                                                                                                          \
-																																																																																												   506, "\"int\"") "," NULLABLE("partitions",                                                                                                                                                                                      \
-																																																																																																				507,                                                                                                                                                                                               \
-																																																																																																				"{\"type\":\"array\",\"element-id\":508,\"items\":{\"type\":\"record\","                                                                                                                           \
-																																																																																																				"\"name\":\"r508\",\"fields\":[" FIELD("contains_null",                                                                                                                                            \
-																																																																																																													   509, "\"boolean\"") "," NULLABLE("contains_nan",                                                                                                            \
-																																																																																																																						518,                                                                                                                       \
-																																																																																																																						"\"boolean\"") "," NULLABLE("lower_bound",                                                                                 \
-																																																																																																																													510,                                                                                           \
-																																																																																																																													"\"bytes\"") "," NULLABLE("upper_bound", 511, "\"bytes\"") "]}}") "," NULLABLE("first_row_id", \
-																																																																																																																																																   520,            \
-																																																																																																																																																   "\"long\"") "]}"
+static const char list_schema[] =
+	"{\"type\":\"record\",\"name\":\"manifest_file\",\"fields\":["
+	"{\"name\":\"manifest_path\",\"field-id\":500,\"type\":\"string\"},"
+	"{\"name\":\"manifest_length\",\"field-id\":501,\"type\":\"long\"},"
+	"{\"name\":\"partition_spec_id\",\"field-id\":502,\"type\":\"int\"},"
+	"{\"name\":\"content\",\"field-id\":517,\"type\":\"int\"},"
+	"{\"name\":\"sequence_number\",\"field-id\":515,\"type\":\"long\"},"
+	"{\"name\":\"min_sequence_number\",\"field-id\":516,\"type\":\"long\"},"
+	"{\"name\":\"added_snapshot_id\",\"field-id\":503,\"type\":\"long\"},"
+	"{\"name\":\"added_files_count\",\"field-id\":504,\"type\":\"int\"},"
+	"{\"name\":\"existing_files_count\",\"field-id\":505,\"type\":\"int\"},"
+	"{\"name\":\"deleted_files_count\",\"field-id\":506,\"type\":\"int\"},"
+	"{\"name\":\"partitions\",\"field-id\":507,\"type\":[\"null\",{\"type\":\"array\",\"el"
+	"ement-id\":508,\"items\":{\"type\":\"record\",\"name\":\"r508\",\"fields\":[{\"name\""
+	":\"contains_null\",\"field-id\":509,\"type\":\"boolean\"},{\"name\":\"contains_na"
+	"n\",\"field-id\":518,\"type\":[\"null\",\"boolean\"]},{\"name\":\"lower_bound\",\"fi"
+	"eld-id\":510,\"type\":[\"null\",\"bytes\"]},{\"name\":\"upper_bound\",\"field-id\":"
+	"511,\"type\":[\"null\",\"bytes\"]}]}}]},"
+	"{\"name\":\"first_row_id\",\"field-id\":520,\"type\":[\"null\",\"long\"]}]}";
 
 /* What the list says of one partition field. */
 static BfStatus
@@ -399,7 +397,7 @@ write_list(const MakeTable *t, const BfIceMetadata *m, const MakeSnapshot *s)
 	BfAvroWriter *w;
 	BfView bytes;
 
-	TRY(bf_avro_writer_new(a, LIST_SCHEMA, &w, &test_err));
+	TRY(bf_avro_writer_new(a, list_schema, &w, &test_err));
 	for (int32_t i = 0; i < s->n_manifests; i++)
 	{
 		TRY(write_manifest(t, m, s->manifests[i]));
