@@ -209,6 +209,12 @@ report_serialization(void)
 							"run the transaction again.")));
 }
 
+Snapshot
+bifang_work_snapshot(void)
+{
+	return IsolationUsesXactSnapshot() ? GetTransactionSnapshot() : GetLatestSnapshot();
+}
+
 /* iceberg_tables ------------------------------------------------------------------------------ */
 
 static SysScanDesc
@@ -326,7 +332,7 @@ static HeapTuple
 lock_table_row(Relation rel, const BifangLakeTable *t)
 {
 	bool old = IsolationUsesXactSnapshot();
-	Snapshot snap = RegisterSnapshot(old ? GetTransactionSnapshot() : GetLatestSnapshot());
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
 	SysScanDesc scan = begin_table_scan(rel, t->catalog, t->ns, t->name, snap);
 	HeapTuple found = NULL;
 	HeapTuple tuple;
@@ -546,12 +552,14 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	table_close(rel, RowExclusiveLock);
 }
 
-/* The newest committed (or own) version of the ledger's row, locked. Whoever changes a ledger holds
- * its lock, so nobody else is at it. */
+/* The row that the transaction sees, locked, provided that it is the newest. Whoever changes a
+ * ledger holds its lock, so nobody else is at it; but with one snapshot for the whole transaction
+ * somebody may have changed it since. A new version of ours would then be visible beside the old
+ * one. */
 static HeapTuple
 lock_ledger_row(Relation rel, int64 ledger_id)
 {
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
 	HeapTuple found = NULL;
 	HeapTuple tuple;
 	ScanKeyData key;

@@ -23,6 +23,10 @@
 #include "log/writer.h"
 #include "pg/options.h"
 
+/* What maintenance looks at: the transaction's snapshot where it has one for all statements, else
+ * the newest. */
+extern Snapshot bifang_work_snapshot(void);
+
 typedef struct BifangLakeTable
 {
 	const char *catalog;
@@ -84,7 +88,8 @@ extern int64 bifang_catalog_new_ledger_id(void);
 extern void bifang_catalog_reserve_ledger_ids(int64 id);
 extern void
 bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid);
-/* Changes state, offload path and times of the ledger row. 40001 when somebody was faster. */
+/* Changes state, offload path and times of the ledger row. 40001 when the transaction's snapshot
+ * does not show its newest version. */
 extern void bifang_catalog_update_ledger(const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */

@@ -385,12 +385,6 @@ commit_once(Oid relid, BifangCommitResult *result)
 	return moved;
 }
 
-Snapshot
-bifang_work_snapshot(void)
-{
-	return IsolationUsesXactSnapshot() ? GetTransactionSnapshot() : GetLatestSnapshot();
-}
-
 void
 bifang_table_begin_work(Oid relid)
 {

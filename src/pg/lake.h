@@ -15,9 +15,6 @@ typedef struct BifangCommitResult
 	int64 rows;
 } BifangCommitResult;
 
-/* What maintenance looks at: the transaction's snapshot where it has one for all statements, else
- * the newest. */
-extern Snapshot bifang_work_snapshot(void);
 /* Checks that the caller may maintain the foreign table's lake table, and takes the table's lock,
  * held to the end of the transaction. */
 extern void bifang_table_begin_work(Oid relid);

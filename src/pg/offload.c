@@ -6,8 +6,10 @@
  *
  * Whoever changes a ledger's row holds the ledger's lock. Both functions work in the caller's
  * transaction: when it rolls back the ledger is what it was, and a copy that was made is garbage.
- * Readers find the bytes through the state that their snapshot shows; the live files go only when
- * no snapshot shows the old state (garbage.c).
+ * A transaction with one snapshot for all statements works on the ledgers that it sees and fails
+ * (40001) when one of them changed since. A closed ledger that it sees has all its entries in
+ * sight. Readers find the bytes through the state that their snapshot shows; the live files go only
+ * when no snapshot shows the old state (garbage.c).
  */
 #include "postgres.h"
 
@@ -31,8 +33,6 @@ PG_FUNCTION_INFO_V1(bifang_offload);
 
 #define SCHEMA_BYTES_MAX ((size_t) 16 << 20)
 
-/* The ledgers as of now, whatever the isolation level: maintenance of the log is not bound to what
- * the transaction sees of the rows. */
 static List *
 current_ledgers(Oid relid, BifangTable *t)
 {
@@ -40,8 +40,6 @@ current_ledgers(Oid relid, BifangTable *t)
 	List *ledgers;
 
 	bifang_table_open(relid, snap, CurrentMemoryContext, t);
-	UnregisterSnapshot(snap);
-	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_ledgers(t->uuid, snap);
 	UnregisterSnapshot(snap);
 	return ledgers;
@@ -56,7 +54,7 @@ lock_and_read(int64 ledger_id, bool wait)
 
 	if (!bifang_lock_ledger(ledger_id, wait))
 		return NULL;
-	snap = RegisterSnapshot(GetLatestSnapshot());
+	snap = RegisterSnapshot(bifang_work_snapshot());
 	l = bifang_catalog_ledger(ledger_id, snap);
 	UnregisterSnapshot(snap);
 	return l;

@@ -34,6 +34,7 @@ sub step
 {
 	my ($w, $state) = @_;
 	my $dice = rand();
+	$state->{step}++;
 	my $rel = rand() < 0.6 ? 't' : 'p';
 
 	if (!$state->{open} && $dice < 0.35)
@@ -69,7 +70,8 @@ sub step
 	return "SELECT bifang.remove_garbage() IS NULL;\n" if $dice < 0.80;
 	return "SELECT 'TROUBLE ' || c::text FROM bifang.check('$rel') c WHERE severity = 'error';\n" if $dice < 0.85;
 	return "SELECT 1/0;\n" if $dice < 0.86 && $state->{open} && $state->{savepoints} > 0;
-	return "SELECT 'DIFFERENT ' || n FROM (SELECT $compared AS n) x WHERE n <> 0;\nSELECT 'compared';\n";
+	# What the reader has under its feet goes into the message: it may be needed.
+	return "SELECT 'DIFFERENT ' || n || ' at step $state->{step} ' || current_setting('transaction_isolation') || (SELECT string_agg(format(' %s:%s:%s', ledger_id, state, entries), '') FROM bifang.ledgers) FROM (SELECT $compared AS n) x WHERE n <> 0;\nSELECT 'compared';\n";
 }
 
 my $node = new_lake('random', 'bifang.ledger_size_max' => '128kB', 'deadlock_timeout' => '50ms');
