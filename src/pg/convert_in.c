@@ -14,6 +14,7 @@
 
 #include "pg/error.h"
 #include "pg/typemap.h"
+#include "pg/version.h"
 
 #define DAYS_TO_UNIX (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 #define USECS_TO_UNIX ((int64) DAYS_TO_UNIX * USECS_PER_DAY)
@@ -133,9 +134,8 @@ numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const ch
 
 /* Errors -------------------------------------------------------------------------------------- */
 
-static void
-pg_attribute_noreturn()
-	refuse(const BifangColumnIn *c, int sqlstate, const char *value, const char *why)
+BIFANG_NORETURN static void
+refuse(const BifangColumnIn *c, int sqlstate, const char *value, const char *why)
 {
 	ereport(ERROR, (errcode(sqlstate), errmsg("column \"%s\" cannot store %s: %s %s", c->name,
 											  value, bifang_type_text(c->field->type), why)));

@@ -433,8 +433,8 @@ bifangIsForeignRelUpdatable(Relation rel)
 	return o.format == BIFANG_ICEBERG && o.location == NULL ? 1 << CMD_INSERT : 0;
 }
 
-static void
-pg_attribute_noreturn() refuse_command(const char *command, const char *name)
+BIFANG_NORETURN static void
+refuse_command(const char *command, const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

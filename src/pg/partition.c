@@ -69,8 +69,8 @@ bifang_partition_split(const char *text)
 	return is_blank(text) ? NIL : split(text);
 }
 
-static void
-pg_attribute_noreturn() refuse_element(const char *element, const char *why)
+BIFANG_NORETURN static void
+refuse_element(const char *element, const char *why)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("cannot partition by \"%s\": %s", element, why),
