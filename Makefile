@@ -16,7 +16,7 @@ OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)
 
 CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lroaring -lm
 # -MMD: headers are dependencies, which PGXS leaves to us.
-PG_CPPFLAGS = -I$(SRC)src -D_GNU_SOURCE -MMD -MP
+PG_CPPFLAGS = -I$(SRC)src -I$(libpq_srcdir) -D_GNU_SOURCE -MMD -MP
 # Whether a result is set depends on a status that gcc cannot follow; the sanitized build looks after it.
 PG_CFLAGS = -std=gnu11 -O2 -Wno-declaration-after-statement -Wno-maybe-uninitialized
 EXPORTS = $(SRC)src/pg/exports.map

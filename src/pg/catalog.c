@@ -34,6 +34,7 @@
 #include "utils/xid8.h"
 
 #include "pg/modify.h"
+#include "pg/remote_catalog.h"
 
 enum
 {
@@ -241,6 +242,11 @@ bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *ou
 						errmsg("foreign table has no options \"namespace\" and \"table\""),
 						errhint("They say which lake table it is. ALTER FOREIGN TABLE ... OPTIONS "
 								"(ADD namespace '...', ADD \"table\" '...').")));
+	if (o->remote_catalog)
+	{
+		bifang_remote_lookup(o, snap, out);
+		return true;
+	}
 	out->catalog = pstrdup(o->catalog_name);
 	out->ns = pstrdup(o->ns);
 	out->name = pstrdup(o->table);

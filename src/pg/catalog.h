@@ -36,7 +36,8 @@ typedef struct BifangLakeTable
 } BifangLakeTable;
 
 /* The table that namespace and table of the options name; false = the catalog has none (*out is
- * then filled but for metadata_location, which is NULL). Results are palloc'd. */
+ * then filled but for metadata_location, which is NULL). Results are palloc'd. A catalog of another
+ * database raises instead of false. */
 extern bool bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out);
 
 /* Visits every table of every catalog as of now, until `visit` returns false. */

@@ -263,6 +263,11 @@ options_by_name(const char *server, const char *ns, const char *table, BifangOpt
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("server \"%s\" is not one of bifang_fdw", s->servername)));
 	bifang_server_options_get(s->serverid, o);
+	if (o->remote_catalog)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("catalog of server \"%s\" is in another database, which is only read",
+						s->servername)));
 	o->ns = ns;
 	o->table = table;
 }

@@ -16,6 +16,7 @@
 #include "pg/host.h"
 #include "pg/lakecache.h"
 #include "pg/options.h"
+#include "pg/remote_catalog.h"
 #include "pg/typemap.h"
 #include "pg/worklist.h"
 
@@ -256,6 +257,11 @@ import_lake(Import *im)
 	ListCell *lc;
 
 	bifang_options_check_read(&im->options);
+	if (im->options.remote_catalog)
+	{
+		bifang_remote_visit_tables(&im->options, im->stmt->remote_schema, import_row, im);
+		return;
+	}
 	bifang_catalog_visit_tables(import_row, im);
 	dir = psprintf("%s/%s", im->options.warehouse, im->stmt->remote_schema);
 	bf_error_clear(&err);

@@ -2,7 +2,8 @@
  * pg/import.h: IMPORT FOREIGN SCHEMA.
  *
  *   IMPORT FOREIGN SCHEMA sales FROM SERVER s INTO x
- *       every table of namespace `sales` of the server's catalog, and of <warehouse>/sales/
+ *       every table of namespace `sales` of the server's catalog, and of <warehouse>/sales/; of
+ *       another database's catalog (option catalog_host) alone, where the server has one
  *   ... OPTIONS (format 'parquet', location '<dir>/<glob>')
  *       a table per file, named after it; the remote schema's name does not matter
  *   ... OPTIONS (format 'kafka_log', location '<dir>/<glob>')

@@ -26,13 +26,16 @@
 #define ON_TABLE 2
 #define ON_COLUMN 4
 #define ON_IMPORT 8
+#define ON_MAPPING 16
 
 typedef enum OptionType
 {
 	OPT_TEXT, /* not empty */
 	OPT_PATH, /* absolute local path, file:// allowed */
 	OPT_INT,  /* positive 32-bit */
-	OPT_WORD  /* one of `words` */
+	OPT_PORT, /* 1 to 65535 */
+	OPT_BOOL,
+	OPT_WORD /* one of `words` */
 } OptionType;
 
 typedef struct OptionDef
@@ -48,6 +51,10 @@ typedef struct OptionDef
 
 static const char meta_words[] = "ledger entry timestamp tier file pos";
 static const char format_words[] = "iceberg parquet kafka_log";
+static const char sslmode_words[] = "disable allow prefer require verify-ca verify-full";
+
+/* What only superusers may do; others have its privileges by being one. */
+#define SUPERUSER BOOTSTRAP_SUPERUSERID
 
 static const OptionDef option_defs[] = {
 	{"format", ON_SERVER | ON_TABLE | ON_IMPORT, OPT_WORD, format_words, "iceberg", InvalidOid,
@@ -75,6 +82,26 @@ static const OptionDef option_defs[] = {
 	 ROLE_PG_READ_SERVER_FILES, "directory of live ledgers"},
 	{"catalog_name", ON_SERVER, OPT_TEXT, NULL, "the server's name", InvalidOid,
 	 "name under which the catalog table knows the server's tables"},
+	{"catalog_host", ON_SERVER, OPT_TEXT, NULL, NULL, ROLE_PG_READ_SERVER_FILES,
+	 "host, address or socket directory of another PostgreSQL server that holds the catalog; its "
+	 "tables are read-only here"},
+	{"catalog_port", ON_SERVER, OPT_PORT, NULL, "5432", InvalidOid, "port of catalog_host"},
+	{"catalog_dbname", ON_SERVER, OPT_TEXT, NULL, "the remote user's name", InvalidOid,
+	 "database of catalog_host that has the table iceberg_tables"},
+	{"catalog_schema", ON_SERVER, OPT_TEXT, NULL, "the search_path there", InvalidOid,
+	 "schema of the table iceberg_tables"},
+	{"catalog_sslmode", ON_SERVER, OPT_WORD, sslmode_words, "prefer", InvalidOid,
+	 "how the connection to catalog_host is secured, as libpq's sslmode"},
+	{"catalog_sslrootcert", ON_SERVER, OPT_PATH, NULL, NULL, ROLE_PG_READ_SERVER_FILES,
+	 "file with certificates that catalog_host's must be signed by"},
+	{"catalog_timeout", ON_SERVER, OPT_INT, NULL, "10", InvalidOid,
+	 "seconds to wait for a connection to catalog_host, and for each answer"},
+	{"user", ON_MAPPING, OPT_TEXT, NULL, NULL, InvalidOid, "user to connect as to catalog_host"},
+	{"password", ON_MAPPING, OPT_TEXT, NULL, NULL, InvalidOid, "the user's password"},
+	{"password_required", ON_MAPPING, OPT_BOOL, NULL, "true", SUPERUSER,
+	 "whether a role that is no superuser must connect with a password"},
+	{"sslcert", ON_MAPPING, OPT_PATH, NULL, NULL, SUPERUSER, "file with a client certificate"},
+	{"sslkey", ON_MAPPING, OPT_PATH, NULL, NULL, SUPERUSER, "file with the certificate's key"},
 	{"field_id", ON_COLUMN, OPT_INT, NULL, NULL, InvalidOid,
 	 "the column's field id in the lake table; without it the name decides"},
 	{"meta", ON_COLUMN, OPT_WORD, meta_words, NULL, InvalidOid,
@@ -168,7 +195,8 @@ where_of(Oid catalog)
 		case ForeignServerRelationId: return ON_SERVER;
 		case ForeignTableRelationId: return ON_TABLE;
 		case AttributeRelationId: return ON_COLUMN;
-		default: return 0; /* the wrapper itself and user mappings take none */
+		case UserMappingRelationId: return ON_MAPPING;
+		default: return 0; /* the wrapper itself takes none */
 	}
 }
 
@@ -181,7 +209,8 @@ where_text(int where)
 		case ON_TABLE: return "foreign table";
 		case ON_COLUMN: return "column";
 		case ON_IMPORT: return "IMPORT FOREIGN SCHEMA";
-		default: return "foreign-data wrapper or user mapping";
+		case ON_MAPPING: return "user mapping";
+		default: return "foreign-data wrapper";
 	}
 }
 
@@ -227,8 +256,26 @@ hint_for(const char *name, int where)
 }
 
 static void
+check_number(const OptionDef *d, const char *value, long max)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (*end == '\0' && end != value && errno == 0 && n > 0 && n <= max)
+		return;
+	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+					errmsg(max == PG_INT32_MAX ? "option \"%s\" must be a positive integer: \"%s\""
+											   : "option \"%s\" must be a port number: \"%s\"",
+						   d->name, value)));
+}
+
+static void
 check_value(const OptionDef *d, const char *value)
 {
+	bool flag;
+
 	switch (d->type)
 	{
 		case OPT_TEXT:
@@ -237,19 +284,14 @@ check_value(const OptionDef *d, const char *value)
 								errmsg("option \"%s\" must not be empty", d->name)));
 			break;
 		case OPT_PATH: pfree(bifang_local_path(value, psprintf("option \"%s\"", d->name))); break;
-		case OPT_INT:
-		{
-			char *end;
-			long n;
-
-			errno = 0;
-			n = strtol(value, &end, 10);
-			if (*end != '\0' || end == value || errno != 0 || n <= 0 || n > PG_INT32_MAX)
-				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-								errmsg("option \"%s\" must be a positive integer: \"%s\"", d->name,
-									   value)));
+		case OPT_INT: check_number(d, value, PG_INT32_MAX); break;
+		case OPT_PORT: check_number(d, value, PG_UINT16_MAX); break;
+		case OPT_BOOL:
+			if (!parse_bool(value, &flag))
+				ereport(ERROR,
+						(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						 errmsg("option \"%s\" must be true or false: \"%s\"", d->name, value)));
 			break;
-		}
 		case OPT_WORD:
 			if (word_index(d->words, value) < 0)
 				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
@@ -273,10 +315,35 @@ check_role(Oid user, Oid role, const char *option)
 {
 	if (has_privs_of_role(user, role))
 		return;
+	if (role == SUPERUSER)
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for option \"%s\"", option),
+						errdetail("Only superusers may set it.")));
 	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					errmsg("permission denied for option \"%s\"", option),
 					errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
 							  GetUserNameFromId(user, false), GetUserNameFromId(role, false))));
+}
+
+/* Where and how to find a catalog means nothing without the host. */
+static void
+check_catalog_options(List *options)
+{
+	const char *needs_host = NULL;
+	ListCell *lc;
+
+	foreach (lc, options)
+	{
+		const char *name = ((DefElem *) lfirst(lc))->defname;
+
+		if (strcmp(name, "catalog_host") == 0)
+			return;
+		if (strncmp(name, "catalog_", 8) == 0 && strcmp(name, "catalog_name") != 0)
+			needs_host = name;
+	}
+	if (needs_host != NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+						errmsg("option \"%s\" needs option \"catalog_host\"", needs_host)));
 }
 
 static void
@@ -297,6 +364,8 @@ check_options(List *options, int where)
 		if (OidIsValid(d->role))
 			check_role(GetUserId(), d->role, d->name);
 	}
+	if (where == ON_SERVER)
+		check_catalog_options(options);
 }
 
 PG_FUNCTION_INFO_V1(bifang_fdw_validator);
@@ -342,6 +411,7 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 
 	memset(out, 0, sizeof *out);
 	out->serverid = serverid;
+	out->userid = GetUserId();
 	out->read_committed = true;
 	out->catalog_name = server->servername;
 	foreach (lc, server->options)
@@ -357,6 +427,8 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 			out->live_dir = bifang_local_path(value, "option \"live_dir\"");
 		else if (strcmp(def->defname, "catalog_name") == 0)
 			out->catalog_name = value;
+		else if (strcmp(def->defname, "catalog_host") == 0)
+			out->remote_catalog = true;
 	}
 	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL;
 	if (out->warehouse == NULL)
@@ -450,6 +522,8 @@ check_use(const BifangOptions *o, Oid role)
 		check_role(table_owner(o->relid), role, "location");
 	if (o->own_dirs)
 		check_role(server_owner(o->serverid), role, "warehouse");
+	if (o->remote_catalog && o->location == NULL)
+		check_role(server_owner(o->serverid), ROLE_PG_READ_SERVER_FILES, "catalog_host");
 }
 
 void
@@ -491,7 +565,7 @@ bifang_options(PG_FUNCTION_ARGS)
 		bool nulls[6] = {false};
 
 		initStringInfo(&where);
-		for (int bit = ON_SERVER; bit <= ON_IMPORT; bit <<= 1)
+		for (int bit = ON_SERVER; bit <= ON_MAPPING; bit <<= 1)
 			if (d->where & bit)
 				appendStringInfo(&where, "%s%s", where.len == 0 ? "" : ", ", where_text(bit));
 		values[0] = CStringGetTextDatum(d->name);
@@ -499,11 +573,16 @@ bifang_options(PG_FUNCTION_ARGS)
 		values[2] = CStringGetTextDatum(d->type == OPT_WORD	  ? words_text(d->words)
 										: d->type == OPT_PATH ? "path"
 										: d->type == OPT_INT  ? "positive integer"
+										: d->type == OPT_PORT ? "port number"
+										: d->type == OPT_BOOL ? "boolean"
 															  : "text");
 		nulls[3] = d->default_text == NULL;
 		values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(d->default_text);
 		nulls[4] = !OidIsValid(d->role);
-		values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(GetUserNameFromId(d->role, false));
+		values[4] = nulls[4] ? (Datum) 0
+							 : CStringGetTextDatum(d->role == SUPERUSER
+													   ? "superuser"
+													   : GetUserNameFromId(d->role, false));
 		values[5] = CStringGetTextDatum(d->about);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}

@@ -1,5 +1,5 @@
 /*
- * pg/options.h: options of servers, foreign tables and columns.
+ * pg/options.h: options of servers, user mappings, foreign tables and columns.
  *
  * One static table in options.c names every option: where it may stand, its type, default, the
  * role that setting (and using) it needs, a sentence. The validator, hints for misspelt names
@@ -35,6 +35,8 @@ typedef struct BifangOptions
 	const char *topic; /* kafka_log: only this topic of what the location names; NULL = all */
 	const char *partition_by; /* for a new lake table: "day(ts), bucket(16, id)"; NULL = none */
 	bool own_dirs;			  /* the server names warehouse or live_dir itself */
+	bool remote_catalog;	  /* another database has the catalog: see remote_catalog.h */
+	Oid userid;				  /* whose user mapping counts there; the current user */
 } BifangOptions;
 
 typedef enum BifangMeta

@@ -23,6 +23,10 @@ bifang_table_check_managed(const BifangOptions *o, const char *verb)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot %s foreign table \"%s\"", verb, name),
 				 errdetail("Tables of format %s are read only.", bifang_format_name(o->format))));
+	if (o->remote_catalog && o->location == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("cannot %s foreign table \"%s\"", verb, name),
+						errdetail("Its catalog is in another database, which is only read.")));
 	if (o->location != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
