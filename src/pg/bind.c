@@ -211,7 +211,8 @@ bind_table(Oid relid)
 	CommandCounterIncrement();
 }
 
-/* Foreign tables of our wrapper that the current command made. */
+/* Foreign tables of our wrapper that the current command made. The query has no operator: one of a
+ * schema that the caller's search_path puts in front would run with the rights of the caller. */
 static List *
 new_tables(void)
 {
@@ -222,17 +223,19 @@ new_tables(void)
 	if (!OidIsValid(wrapper))
 		return NIL;
 	SPI_connect();
-	if (SPI_execute("SELECT objid FROM pg_catalog.pg_event_trigger_ddl_commands() "
-					"WHERE command_tag = 'CREATE FOREIGN TABLE'",
+	if (SPI_execute("SELECT objid, command_tag FROM pg_catalog.pg_event_trigger_ddl_commands()",
 					true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "cannot read the commands of the event");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
+		HeapTuple tuple = SPI_tuptable->vals[i];
 		bool is_null;
-		Oid relid = DatumGetObjectId(
-			SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &is_null));
+		Oid relid = DatumGetObjectId(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &is_null));
+		const char *tag = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
 		MemoryContext old;
 
+		if (tag == NULL || strcmp(tag, "CREATE FOREIGN TABLE") != 0)
+			continue;
 		if (GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid != wrapper)
 			continue;
 		old = MemoryContextSwitchTo(caller);
