@@ -31,6 +31,8 @@ for f in $files; do
 	rc=$?
 	[ $rc = 0 ] || {
 		echo "not ok - $name ended with $rc"
+		# What it died of, and what its servers said.
+		tail -"${TAIL:-20}" "$dir/tmp_check/log/regress_log_${name%.pl}" 2>/dev/null | sed 's/^/# /'
 		fail=1
 	}
 done
