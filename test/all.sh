@@ -64,6 +64,7 @@ step unit-release sum $make unit-release
 step fuzz-replay sum $make fuzz-replay
 if step stage one $make stage; then
 	step symbols one test/lint/symbols.sh build/pg/bifang_fdw.so
+	step docs one test/docs.sh check
 	step regress regress test/regress.sh
 	step isolation regress test/isolation.sh
 	step tap tap test/tap.sh

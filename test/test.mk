@@ -173,5 +173,12 @@ corpus: stage ## The files that BIFANG_CORPUS names, read through SQL
 test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both directions
 	@test/interop.sh
 
+.PHONY: docs docs-tables
+docs: stage ## README.md says what the extension says
+	@test/docs.sh check
+
+docs-tables: stage ## Write options, settings, functions and views into README.md
+	@test/docs.sh write
+
 demo: stage ## A table that Spark wrote, and its three tiers in one query
 	@test/demo.sh

@@ -3,6 +3,10 @@
 CREATE EXTENSION bifang_fdw;
 CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'lake');
 CREATE SCHEMA sales;
+-- Whom PyIceberg connects as: the two standard tables and nothing else.
+CREATE ROLE engine LOGIN;
+GRANT USAGE ON SCHEMA bifang TO engine;
+GRANT SELECT, INSERT, UPDATE, DELETE ON bifang.iceberg_tables, bifang.iceberg_namespace_properties TO engine;
 SET search_path = sales;
 
 -- Every type, with NULLs, and the columns that tell where a row is.

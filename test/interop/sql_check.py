@@ -262,7 +262,7 @@ def check_spark_table():
 
 
 CATALOG = SqlCatalog(
-    "lake", uri=f"postgresql+psycopg2://{os.environ['PGUSER']}@/postgres?host={os.environ['PGHOST']}"
+    "lake", uri=f"postgresql+psycopg2://engine@/postgres?host={os.environ['PGHOST']}"
     f"&port={os.environ['PGPORT']}&options=-csearch_path%3Dbifang", warehouse=f"file://{LAKE}")
 
 for step in (check_catalog, check_append, check_partitions, check_conflicts, check_rewrites, check_their_table,
