@@ -61,6 +61,7 @@ CREATE TABLE bifang.ledger (
 	offloaded_at timestamptz
 ) USING heap;
 CREATE INDEX ledger_table_idx ON bifang.ledger (table_uuid, ledger_id);
+CREATE INDEX ledger_state_idx ON bifang.ledger (table_uuid, state);
 COMMENT ON TABLE bifang.ledger IS 'append-only sequences of rows, the log of each table';
 COMMENT ON COLUMN bifang.ledger.table_name IS 'name of the table when the ledger was made';
 COMMENT ON COLUMN bifang.ledger.state IS 'o open, c closed, f offloaded, t trimmed';

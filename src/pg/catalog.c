@@ -504,6 +504,26 @@ bifang_catalog_ledgers(const char *table_uuid, Snapshot snap)
 	return read_ledgers("ledger_table_idx", &key, snap);
 }
 
+List *
+bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
+{
+	Relation rel = catalog_open("ledger", AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	List *result = NIL;
+	HeapTuple tuple;
+
+	key_text(&keys[0], LEDGER_UUID, table_uuid);
+	ScanKeyEntryInitialize(&keys[1], 0, LEDGER_STATE, BTEqualStrategyNumber, InvalidOid, InvalidOid,
+						   F_CHAREQ, CharGetDatum(BIFANG_LEDGER_OPEN));
+	scan = systable_beginscan(rel, catalog_relid("ledger_state_idx"), true, snap, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = lappend(result, ledger_from_tuple(rel, tuple));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
 BifangLedger *
 bifang_catalog_ledger(int64 ledger_id, Snapshot snap)
 {

@@ -81,6 +81,8 @@ typedef struct BifangLedger
  * statement of this backend has buffered are written out first (they stay invisible to that
  * statement itself, but must be seen by a function that it calls). */
 extern List *bifang_catalog_ledgers(const char *table_uuid, Snapshot snap);
+/* The open ones alone, without their ends: a table may have many ledgers, few of them open. */
+extern List *bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap);
 /* One ledger; NULL when not visible. */
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 

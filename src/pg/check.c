@@ -46,8 +46,9 @@ typedef struct Check
 	List *ledgers;
 } Check;
 
-static void pg_attribute_printf(4, 5)
-	found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
+BF_PRINTF(4, 5)
+static void
+found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
 {
 	char text[1024];
 	Datum values[3];

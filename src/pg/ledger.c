@@ -266,14 +266,14 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 	}
 
 	snap = RegisterSnapshot(GetLatestSnapshot());
-	ledgers = bifang_catalog_ledgers(target->table_uuid, snap);
+	ledgers = bifang_catalog_open_ledgers(target->table_uuid, snap);
 	UnregisterSnapshot(snap);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
 
-		if (l->state != BIFANG_LEDGER_OPEN || l->schema_id != target->schema->schema_id ||
-			strcmp(l->origin, origin) != 0 || find_by_ledger(l->id) != NULL)
+		if (l->schema_id != target->schema->schema_id || strcmp(l->origin, origin) != 0 ||
+			find_by_ledger(l->id) != NULL)
 			continue;
 		chosen = claim_ledger(l->id);
 		if (chosen != NULL)
