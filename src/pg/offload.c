@@ -45,19 +45,30 @@ current_ledgers(Oid relid, BifangTable *t)
 	return ledgers;
 }
 
-/* NULL when somebody else has it. */
+/* The ledger as the transaction sees it, with its end as of now: whoever holds the lock knows that
+ * there is no later one, and what is done to the ledger is done to all its entries. NULL when
+ * somebody else has it. */
 static BifangLedger *
 lock_and_read(int64 ledger_id, bool wait)
 {
+	BifangLedger *seen;
+	BifangLedger *latest;
 	Snapshot snap;
-	BifangLedger *l;
 
 	if (!bifang_lock_ledger(ledger_id, wait))
 		return NULL;
 	snap = RegisterSnapshot(bifang_work_snapshot());
-	l = bifang_catalog_ledger(ledger_id, snap);
+	seen = bifang_catalog_ledger(ledger_id, snap);
 	UnregisterSnapshot(snap);
-	return l;
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	latest = bifang_catalog_ledger(ledger_id, snap);
+	UnregisterSnapshot(snap);
+	if (seen == NULL || latest == NULL)
+		return NULL;
+	seen->end_entry = latest->end_entry;
+	seen->end_segment = latest->end_segment;
+	seen->end_position = latest->end_position;
+	return seen;
 }
 
 static bool
