@@ -140,10 +140,13 @@ RESET ROLE;
 -- Dropping a lake table: the files stay, or go; the foreign table then has nothing to show.
 SELECT bifang.drop_table('wl', 'wl', 'owned');
 SELECT * FROM owned;
+SELECT regexp_replace(metadata_location, 'file://(.*)/metadata/.*', '\1') AS dir FROM bifang.tables
+	WHERE namespace = 'wl' AND table_name = 'p' \gset
 SELECT bifang.drop_table('wl', 'wl', 'p', true);
 SELECT count(*) FROM bifang.ledgers WHERE table_name = 'p' AND namespace = 'wl';
 CALL sweep();
 SELECT count(*) FROM bifang.garbage;
+SELECT pg_stat_file(:'dir', true) IS NULL AS gone;
 SELECT bifang.drop_table('wl', 'wl', 'p');
 -- The name is free again; another table gets it.
 DROP FOREIGN TABLE p;
@@ -171,6 +174,21 @@ INSERT INTO by_path VALUES (1, 'x');
 SELECT bifang.commit('by_path');
 SELECT bifang.commit('state');
 
+-- A table outside of the warehouse: whoever writes it to the lake needs the role for that.
+CREATE SERVER wl2 FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse '/nowhere');
+SELECT bifang.drop_table('wl', 'wl', 't');
+SELECT bifang.register_table('wl2', 'wl', 't', :'location') IS NOT NULL AS registered;
+CREATE FOREIGN TABLE outside (id int, s text) SERVER wl2 OPTIONS ("table" 't');
+GRANT pg_read_server_files TO bifang_wl_owner;
+ALTER FOREIGN TABLE outside OWNER TO bifang_wl_owner;
+\set VERBOSITY sqlstate
+SELECT bifang.commit('outside');
+INSERT INTO outside VALUES (1, 'x');
+GRANT pg_write_server_files TO bifang_wl_owner;
+INSERT INTO outside VALUES (1, 'x');
+SELECT rows > 0 AS some FROM bifang.commit('outside');
+\set VERBOSITY default
+
 -- A creation that is rolled back leaves no row, and its name free.
 BEGIN;
 CREATE FOREIGN TABLE undone (id int) SERVER wl;
@@ -186,5 +204,5 @@ INSERT INTO unmade VALUES (1);
 RESET bifang.create_on_ddl;
 
 DROP SCHEMA wl CASCADE;
-DROP SERVER wl;
+DROP SERVER wl, wl2;
 DROP ROLE bifang_wl_owner, bifang_wl_user;

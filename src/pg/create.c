@@ -418,9 +418,7 @@ bifang_register_table(PG_FUNCTION_ARGS)
 static void
 check_purge(const BifangOptions *o, const BfIceTable *t)
 {
-	const char *dir = t->location.found;
 	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
-	size_t n = strlen(o->warehouse);
 
 	bifang_options_check_write(o);
 	if (origin != NULL && !bifang_table_is_own(t))
@@ -430,13 +428,7 @@ check_purge(const BifangOptions *o, const BfIceTable *t)
 				 errdetail("They were made by database %s (system identifier/oid), this is %s.",
 						   origin, bifang_catalog_origin()),
 				 errhint("Drop the table without purge.")));
-	if ((strncmp(dir, o->warehouse, n) != 0 || dir[n] != '/') &&
-		!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to remove \"%s\"", dir),
-				 errdetail("Only roles with privileges of pg_write_server_files may purge tables "
-						   "outside of the server's warehouse.")));
+	bifang_table_check_write(o, t, GetUserId(), "remove");
 }
 
 static void
@@ -463,7 +455,10 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 			bifang_catalog_insert_garbage(l->live_dir, true, "table dropped");
 	}
 	UnregisterSnapshot(snap);
-	bifang_catalog_insert_garbage(t->location.found, true, "table dropped");
+	/* Not the directory as a whole: what else somebody keeps there is not ours. */
+	for (int i = 0; i < (int) lengthof(bifang_table_subdirs); i++)
+		bifang_catalog_insert_garbage(psprintf("%s/%s", t->location.found, bifang_table_subdirs[i]),
+									  true, "table dropped");
 }
 
 Datum

@@ -80,13 +80,32 @@ bifang_remove_tree(const char *dir, BfError *err)
 	return remove_dir(bifang_host(), dir, 0, err);
 }
 
+/* Of a table's directory goes what we know, and itself when it is empty then. */
+static bool
+is_table_part(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(bifang_table_subdirs); i++)
+		if (strcmp(name, bifang_table_subdirs[i]) == 0)
+			return true;
+	return false;
+}
+
 static void
 remove_path(const char *path, bool is_dir)
 {
 	const BfHost *host = bifang_host();
+	const char *slash = strrchr(path, '/');
 	BfError err = {0};
 
-	BIFANG_CHECK(is_dir ? remove_dir(host, path, 0, &err) : host->unlink(host, path, &err), &err);
+	if (!is_dir)
+	{
+		BIFANG_CHECK(host->unlink(host, path, &err), &err);
+		return;
+	}
+	BIFANG_CHECK(remove_dir(host, path, 0, &err), &err);
+	if (slash != NULL && is_table_part(slash + 1) &&
+		host->rmdir(host, pnstrdup(path, (Size) (slash - path)), &err) != BF_OK)
+		bf_error_clear(&err); /* something else is in it */
 }
 
 /* On abort ------------------------------------------------------------------------------------ */

@@ -10,6 +10,10 @@
 
 #include "iceberg/table.h"
 
+/* What a table's directory is made of. Removing the last of them removes the directory, too, unless
+ * something else is in it. */
+static const char *const bifang_table_subdirs[] = {"data", "offload", "metadata"};
+
 /* Removes a directory and what is in it; missing is fine. Raises nothing. */
 extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
 

@@ -3,12 +3,15 @@
  */
 #include "pg/table.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "pg/lakecache.h"
 #include "pg/version.h"
@@ -77,6 +80,36 @@ bifang_table_offload_dir(const BfIceTable *t)
 	sub = pstrdup(bifang_catalog_origin());
 	*strchr(sub, '/') = '-';
 	return psprintf("%s/offload/%s", t->location.found, sub);
+}
+
+void
+bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what)
+{
+	const char *dir = t->location.found;
+	size_t n = strlen(o->warehouse);
+
+	if ((strncmp(dir, o->warehouse, n) == 0 && dir[n] == '/') ||
+		has_privs_of_role(role, ROLE_PG_WRITE_SERVER_FILES))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to %s \"%s\"", what, dir),
+			 errdetail("The table lies outside of the server's warehouse; role \"%s\" needs the "
+					   "privileges of pg_write_server_files.",
+					   GetUserNameFromId(role, false))));
+}
+
+Oid
+bifang_table_owner(Oid relid)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
 }
 
 void

@@ -31,6 +31,14 @@ extern void bifang_table_check_managed(const BifangOptions *o, const char *verb)
 extern bool bifang_table_is_own(const BfIceTable *t);
 extern char *bifang_table_offload_dir(const BfIceTable *t);
 
+/* Writing next to a table that lies outside of the server's warehouse (it was adopted) needs the
+ * role pg_write_server_files. Raises 42501 when `role` lacks it; `what` is done to which directory.
+ */
+extern void
+bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what);
+/* The owner of the foreign table, whose rights count for its files. */
+extern Oid bifang_table_owner(Oid relid);
+
 /* Raises unless the current user owns the foreign table. */
 extern void bifang_table_check_owner(Oid relid);
 
