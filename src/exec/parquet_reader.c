@@ -1,5 +1,8 @@
 #include "exec/parquet_internal.h"
 
+/* Page indexes of a row group's columns. */
+#define RG_BYTES_MAX ((size_t) 256 << 20)
+
 static BfStatus
 fill_input(BfiParquetReader *r, BfiInput *in, const BfBatch *from, BfError *err)
 {
@@ -73,23 +76,75 @@ set_selection(BfiParquetReader *r, int32_t n)
 	r->batch.n_sel = n;
 }
 
-/* The next batch of the scan; *out = NULL at the end of the last row group. */
+/* Opens the next row group, unless it can't have a row that is wanted. */
+static BfStatus
+next_row_group(BfiParquetReader *r, BfError *err)
+{
+	bool may = true;
+
+	r->rg = r->rg_next++;
+	r->n_ranges = -1;
+	r->range = 0;
+	if (r->filter.pred != NULL)
+		BF_TRY(bfi_parquet_prune(r, &may, err));
+	if (!may)
+		return BF_OK;
+	BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg, err));
+	if (r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_DICTIONARY) != 0)
+		BF_TRY(bfi_parquet_prune_by_dictionary(r, &may, err));
+	if (!may)
+		r->counters->row_groups_read--;
+	r->in_row_group = may;
+	return BF_OK;
+}
+
+/* Early columns of the next rows of the row group that may match; *out = NULL: no more. */
+static BfStatus
+next_in_row_group(BfiParquetReader *r, const BfBatch **out, BfError *err)
+{
+	if (r->n_ranges < 0)
+		return bf_parquet_scan_next_early(r->scan, INT64_MAX, out, err);
+	for (*out = NULL; r->range < r->n_ranges; r->range++)
+	{
+		const BfRowRange *range = &r->ranges[r->range];
+
+		if (!r->in_range)
+			bf_parquet_scan_seek(r->scan, range->first);
+		r->in_range = true;
+		BF_TRY(bf_parquet_scan_next_early(r->scan, range->end, out, err));
+		if (*out != NULL)
+			return BF_OK;
+		r->in_range = false;
+	}
+	return BF_OK;
+}
+
+/* Early columns of the next batch; *out = NULL at the end of the last row group. */
 static BfStatus
 next_batch(BfiParquetReader *r, const BfBatch **out, BfError *err)
 {
 	*out = NULL;
 	for (;;)
 	{
+		BF_TRY(bf_check_cancel(bf_arena_host(r->rg_arena), err));
 		if (r->in_row_group)
-			BF_TRY(bf_parquet_scan_next(r->scan, out, err));
+			BF_TRY(next_in_row_group(r, out, err));
 		if (*out != NULL)
 			return BF_OK;
-		r->in_row_group = false;
+		r->in_row_group = r->in_range = false;
 		if (r->rg_next >= r->rg_end)
 			return BF_OK;
-		BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg_next++, err));
-		r->in_row_group = true;
+		BF_TRY(next_row_group(r, err));
 	}
+}
+
+static BfStatus
+fill_inputs(BfiParquetReader *r, bool early, const BfBatch *from, BfError *err)
+{
+	for (int32_t i = 0; i < r->n_inputs; i++)
+		if (r->inputs[i].read && r->inputs[i].early == early)
+			BF_TRY(fill_input(r, &r->inputs[i], from, err));
+	return BF_OK;
 }
 
 static BfStatus
@@ -106,12 +161,13 @@ reader_next(BfReader *base, const BfBatch **out, BfError *err)
 		BF_TRY(next_batch(r, &in, err));
 		if (in == NULL)
 			return BF_OK;
-		for (int32_t i = 0; i < r->n_inputs; i++)
-			BF_TRY(fill_input(r, &r->inputs[i], in, err));
+		BF_TRY(fill_inputs(r, true, in, err));
 		n = in->n_rows;
 		if (filtered)
 			BF_TRY(filter_rows(r, in, &n, err));
 	} while (n == 0);
+	BF_TRY(bf_parquet_scan_rest(r->scan, n < in->n_rows ? r->rows : NULL, err));
+	BF_TRY(fill_inputs(r, false, in, err));
 	for (int32_t i = 0; i < r->n_outputs; i++)
 		r->batch.cols[i] = r->inputs[r->outputs[i]].vector;
 	r->batch.n_rows = in->n_rows;
@@ -136,7 +192,13 @@ bf_exec_parquet_reader_reset(BfReader *base, int32_t rg_first, int32_t rg_end)
 	BF_ASSERT(rg_first >= 0);
 	r->rg_next = rg_first;
 	r->rg_end = rg_end < 0 || rg_end > n ? n : rg_end;
-	r->in_row_group = false;
+	r->in_row_group = r->in_range = false;
+}
+
+static void
+free_arena(void *arg)
+{
+	bf_arena_free(arg);
 }
 
 BfStatus
@@ -155,6 +217,13 @@ bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProject
 	r->counters = counters != NULL ? counters : &r->no_counters;
 	if (filter != NULL)
 		r->filter = *filter;
+	BF_TRY_PTR(a, r->rg_arena, bf_arena_new(bf_arena_host(a), "Parquet row group", RG_BYTES_MAX),
+			   err);
+	if (!bf_arena_on_cleanup(a, free_arena, r->rg_arena))
+	{
+		bf_arena_free(r->rg_arena);
+		return bf_arena_fail(a, 0, err);
+	}
 	BF_TRY(bfi_parquet_resolve(a, r, projection, constants, err));
 	BF_NEW(a, r->rows, BF_VALIDITY_WORDS, err);
 	BF_NEW(a, r->sel, BF_BATCH_ROWS, err);

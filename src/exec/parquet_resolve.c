@@ -84,7 +84,7 @@ resolve_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfCons
 /* The input for a field, shared by all who want the same. */
 static BfStatus
 add_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfConstants *constants,
-		  bool early, int32_t *out, BfError *err)
+		  bool read, bool early, int32_t *out, BfError *err)
 {
 	BfiInput *in;
 
@@ -95,11 +95,13 @@ add_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfConstant
 								 bf_type_equal(in->want->type, want->type) &&
 								 bf_type_storage(want->type) != BF_STORE_NESTED))
 		{
+			in->read |= read;
 			in->early |= early;
 			return BF_OK;
 		}
 	}
 	in = &r->inputs[r->n_inputs++];
+	in->read = read;
 	in->early = early;
 	return resolve_input(a, r, want, constants, in, err);
 }
@@ -108,6 +110,7 @@ static BfStatus
 add_inputs(BfArena *a, BfiParquetReader *r, const BfProjection *p, const BfConstants *constants,
 		   BfError *err)
 {
+	bool late = (r->filter.prune & BF_PRUNE_LATE) != 0;
 	const BfField *delete_fields = NULL;
 	int32_t *pred_fields = NULL;
 	int32_t n_pred = 0;
@@ -126,14 +129,15 @@ add_inputs(BfArena *a, BfiParquetReader *r, const BfProjection *p, const BfConst
 	for (int32_t i = 0; i < n_pred; i++)
 	{
 		BF_ASSERT(pred_fields[i] >= 0 && pred_fields[i] < p->schema->n_fields);
-		BF_TRY(add_input(a, r, &p->schema->fields[pred_fields[i]], constants, true,
+		BF_TRY(add_input(a, r, &p->schema->fields[pred_fields[i]], constants, late, late,
 						 &r->pred_inputs[pred_fields[i]], err));
 	}
 	for (int32_t i = 0; i < n_delete; i++)
-		BF_TRY(add_input(a, r, &delete_fields[i], constants, true, &r->delete_inputs[i], err));
+		BF_TRY(
+			add_input(a, r, &delete_fields[i], constants, true, true, &r->delete_inputs[i], err));
 	for (int32_t i = 0; i < p->n_fields; i++)
-		BF_TRY(add_input(a, r, &p->schema->fields[p->fields[i]], constants, false, &r->outputs[i],
-						 err));
+		BF_TRY(add_input(a, r, &p->schema->fields[p->fields[i]], constants, true, false,
+						 &r->outputs[i], err));
 	r->n_outputs = p->n_fields;
 	return BF_OK;
 }
@@ -143,8 +147,11 @@ static BfStatus
 make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 {
 	const BfMapping **mappings;
+	bool filtered = r->filter.deletes != NULL ||
+					(r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_LATE) != 0);
 	int32_t *columns;
 	int32_t n = 0;
+	int32_t n_early = 0;
 
 	BF_NEW(a, columns, r->n_inputs, err);
 	BF_NEW(a, mappings, r->n_inputs, err);
@@ -153,13 +160,20 @@ make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 		{
 			BfiInput *in = &r->inputs[i];
 
-			if (in->mapping == NULL || in->early != (pass == 0))
+			if (in->mapping == NULL || !in->read || in->early != (pass == 0))
 				continue;
 			in->column = n;
 			columns[n] = in->file_field;
 			mappings[n++] = in->mapping;
+			n_early += in->early;
 		}
-	return bf_parquet_scan_new_mapped(a, r->file, columns, mappings, n, r->counters, &r->scan, err);
+	if (!filtered)
+		n_early = n;
+	BF_TRY(
+		bf_parquet_scan_new_mapped(a, r->file, columns, mappings, n, r->counters, &r->scan, err));
+	if (n_early < n || (r->filter.prune & BF_PRUNE_PAGE) != 0)
+		bf_parquet_scan_set_early(r->scan, n_early, (r->filter.prune & BF_PRUNE_PAGE) != 0);
+	return BF_OK;
 }
 
 BfStatus

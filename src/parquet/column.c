@@ -74,7 +74,7 @@ bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf
 					   BfError *err)
 {
 	const BfParquetFile *f = shared->file;
-	size_t levels_max = f->limits.page_bytes_max / 8;
+	size_t levels_max = f->limits.page_bytes_max / 4;
 	BfiLevels *l;
 
 	BF_TRY(init(a, c, shared, leaf, err));
@@ -107,18 +107,14 @@ open_chunk(BfiColumn *c, int32_t rg, BfError *err)
 	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer_pos,
 			"the column chunk has %lld values, its row group %lld rows", (long long) m->n_values,
 			(long long) f->row_groups[rg].n_rows);
-	c->levels_left = m->n_values;
+	c->levels_left = c->n_values = m->n_values;
+	c->all_dictionary = bfi_chunk_is_dictionary(m);
 	if (m->n_values == 0)
 		return BF_OK; /* such a chunk may have no pages, and any offsets */
-	start = m->data_page_offset;
-	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < start)
-		start = m->dictionary_page_offset;
-	BF_DATA(err,
-			start >= 4 && start <= f->footer_pos &&
-				!__builtin_add_overflow(start, m->compressed_bytes, &end) && end <= f->footer_pos,
-			f->footer_pos, "the column chunk has %lld bytes at %lld, the footer begins at %lld",
+	BF_DATA(err, bfi_chunk_bytes(f, &chunk, &start, &end), f->footer_pos,
+			"the column chunk has %lld bytes at %lld, the footer begins at %lld",
 			(long long) m->compressed_bytes, (long long) start, (long long) f->footer_pos);
-	c->next_page = start;
+	c->next_page = c->chunk_start = start;
 	c->window.pos = start;
 	c->window.len = 0;
 	c->window.end = end;
@@ -131,7 +127,12 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 {
 	const BfiWriter *w = &c->file->writer;
 
+	c->rg = rg;
+	c->row = 0;
 	c->page_left = 0;
+	c->all_dictionary = false;
+	c->index = NULL;
+	c->index_tried = c->jumped = false;
 	c->has_dict = false;
 	c->dict_n = 0;
 	c->previous = (BfView){NULL, 0};
@@ -231,8 +232,15 @@ read_validity(BfiColumn *c, int32_t start, int32_t k, uint32_t *ones, BfError *e
 	return bfi_rle_bits(&c->page.def, c->validity, (uint32_t) start, (uint32_t) k, ones, err);
 }
 
+/* What is known of a batch so far. */
+typedef struct Reading
+{
+	bool first; /* nothing has been read */
+	bool any_null;
+} Reading;
+
 static BfStatus
-read_stretch(BfiColumn *c, int32_t start, int32_t k, bool *any_null, BfError *err)
+read_stretch(BfiColumn *c, int32_t start, int32_t k, Reading *r, BfError *err)
 {
 	size_t size = bf_storage_size(c->leaf->storage);
 	uint32_t ones;
@@ -240,12 +248,13 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, bool *any_null, BfError *er
 	void *to;
 
 	BF_TRY(read_validity(c, start, k, &ones, err));
-	*any_null |= ones < (uint32_t) k;
+	r->any_null |= ones < (uint32_t) k;
 	BF_NEVER(err, (int32_t) ones > c->values.left);
-	if (codes && start == 0)
+	if (codes && r->first)
 		c->vec.form = BF_VEC_DICT;
 	else if (!codes && c->vec.form == BF_VEC_DICT)
 		codes_to_views(c, start);
+	r->first = false;
 	if (c->vec.form == BF_VEC_DICT)
 	{
 		to = c->codes + start;
@@ -273,17 +282,165 @@ all_null(BfiColumn *c, int32_t n)
 	c->vec.n = n;
 }
 
+/* ---- passing over rows ---- */
+
 BfStatus
-bfi_column_read(BfiColumn *c, int32_t n, BfError *err)
+bfi_column_jump(BfiColumn *c, int64_t row, BfError *err)
 {
-	int32_t done = 0;
+	int32_t current;
+	int32_t p;
+
+	if (!c->shared->use_index || c->carry_previous)
+		return BF_OK;
+	if (!c->index_tried)
+	{
+		BfiColumnChunk chunk;
+
+		c->index_tried = true;
+		BF_TRY(bfi_chunk_meta(c->file, c->rg, c->leaf_index, &chunk, err));
+		BF_TRY(bfi_offset_index(c->file, c->shared->index_arena, c->rg, &chunk, &c->index, err));
+	}
+	if (c->index == NULL)
+		return BF_OK;
+	p = bfi_offset_index_find(c->index, row);
+	if (c->index->first_row[p] <= c->row)
+		return BF_OK;
+	/* The page at c->row counts as passed over only if it has not been loaded. */
+	current = bfi_offset_index_find(c->index, c->row);
+	c->shared->counters->pages_skipped += p - current - (c->page_left > 0);
+	return bfi_page_jump(c, p, err);
+}
+
+/* Rows of the current page. */
+static BfStatus
+skip_in_page(BfiColumn *c, int32_t k, BfError *err)
+{
+	uint32_t ones = (uint32_t) k;
+
+	BF_ASSERT(k <= c->page_left);
+	c->row += k;
+	c->page_left -= k;
+	/* What is left behind for good need not be looked at. */
+	if (c->page_left == 0 && !c->carry_previous)
+		return BF_OK;
+	if (c->page.n_values < c->page.n_levels)
+		BF_TRY(bfi_rle_count_and_skip(&c->page.def, (uint32_t) k, (uint32_t) c->leaf->max_def,
+									  &ones, err));
+	BF_NEVER(err, (int32_t) ones > c->values.left);
+	return bfi_values_skip(c, (int32_t) ones, err);
+}
+
+BfStatus
+bfi_column_seek(BfiColumn *c, int64_t row, BfError *err)
+{
+	BF_ASSERT(row >= c->row);
+	if (c->leaf->storage == BF_STORE_NONE)
+		c->row = row;
+	if (c->row == row)
+		return BF_OK;
+	BF_TRY(bfi_column_begin_batch(c, err));
+	if (row < c->file->row_groups[c->rg].n_rows && row - c->row >= c->page_left)
+		BF_TRY(bfi_column_jump(c, row, err));
+	while (c->row < row)
+	{
+		int64_t n = row - c->row;
+
+		if (c->page_left > 0)
+			BF_TRY(skip_in_page(c, n < c->page_left ? (int32_t) n : c->page_left, err));
+		else
+			BF_TRY(bfi_page_next_after(c, &n, err));
+	}
+	return BF_OK;
+}
+
+/* ---- reading ---- */
+
+/* How many rows from `at` on, before `end`, have the same bit as row `at`. */
+static int32_t
+run_of(const uint64_t *rows, int32_t at, int32_t end)
+{
+	bool one = (rows[at >> 6] >> (at & 63) & 1) != 0;
+	int32_t n = 1;
+
+	while (at + n < end && ((rows[(at + n) >> 6] >> ((at + n) & 63) & 1) != 0) == one)
+	{
+		/* A whole word at once where it can be. */
+		if (((at + n) & 63) == 0 && at + n + 64 <= end &&
+			rows[(at + n) >> 6] == (one ? UINT64_MAX : 0))
+			n += 64;
+		else
+			n++;
+	}
+	return n;
+}
+
+/* Rows [start, start + k) of the batch, all of the current page. */
+static BfStatus
+read_in_page(BfiColumn *c, int32_t start, int32_t k, const uint64_t *rows, Reading *r, BfError *err)
+{
+	if (rows == NULL)
+	{
+		BF_TRY(read_stretch(c, start, k, r, err));
+		c->row += k;
+		c->page_left -= k;
+		return BF_OK;
+	}
+	for (int32_t at = start; at < start + k;)
+	{
+		int32_t n = run_of(rows, at, start + k);
+
+		if ((rows[at >> 6] >> (at & 63) & 1) == 0)
+			BF_TRY(skip_in_page(c, n, err));
+		else
+		{
+			BF_TRY(read_stretch(c, at, n, r, err));
+			c->row += n;
+			c->page_left -= n;
+		}
+		at += n;
+	}
+	return BF_OK;
+}
+
+/* All rows NULL until they are read. */
+static void
+clear_batch(BfiColumn *c, int32_t n)
+{
+	size_t words = BF_VALIDITY_WORDS * sizeof *c->validity;
+
+	memset(c->validity, 0, words);
+	memset(c->flat, 0, (size_t) n * bf_storage_size(c->leaf->storage));
+	memset(c->codes, 0, (size_t) n * sizeof *c->codes);
+	c->vec.validity = c->validity;
+}
+
+/* The page that has row `done` of the batch, passing over those that have no row that is wanted. */
+static BfStatus
+next_page_of(BfiColumn *c, int32_t *done, int32_t n, const uint64_t *rows, BfError *err)
+{
+	int64_t gap = 0;
+	int64_t left;
+
+	if (rows != NULL && (rows[*done >> 6] >> (*done & 63) & 1) == 0)
+		gap = run_of(rows, *done, n);
+	left = gap;
+	BF_TRY(bfi_page_next_after(c, &left, err));
+	*done += (int32_t) (gap - left);
+	return BF_OK;
+}
+
+BfStatus
+bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
+{
+	Reading r = {.first = true, .any_null = rows != NULL};
 	int32_t page_first = 0; /* first row whose views point into the current page */
-	bool any_null = false;
+	int32_t done = 0;
 
 	BF_ASSERT(n > 0 && n <= BF_BATCH_ROWS);
 	if (c->leaf->storage == BF_STORE_NONE)
 	{
 		all_null(c, n);
+		c->row += n;
 		return BF_OK;
 	}
 	BF_TRY(bfi_column_begin_batch(c, err));
@@ -291,23 +448,24 @@ bfi_column_read(BfiColumn *c, int32_t n, BfError *err)
 	c->vec.data.raw = c->flat;
 	c->vec.validity = NULL;
 	c->vec.n = n;
+	if (rows != NULL)
+		clear_batch(c, n);
 	while (done < n)
 	{
 		int32_t k;
 
 		if (c->page_left == 0)
 		{
-			if (done > page_first && bfi_values_are_views(c))
+			if (done > page_first && bfi_values_are_views(c) && c->vec.form != BF_VEC_DICT)
 				BF_TRY(bfi_column_keep_views(c, c->flat, page_first, done, err));
-			BF_TRY(bfi_page_next(c, err));
+			BF_TRY(next_page_of(c, &done, n, rows, err));
 			page_first = done;
 		}
 		k = c->page_left < n - done ? c->page_left : n - done;
-		BF_TRY(read_stretch(c, done, k, &any_null, err));
-		c->page_left -= k;
+		BF_TRY(read_in_page(c, done, k, rows, &r, err));
 		done += k;
 	}
-	if (!any_null)
+	if (!r.any_null)
 		c->vec.validity = NULL;
 	if (c->vec.form == BF_VEC_DICT)
 	{

@@ -50,10 +50,13 @@ extern BfStatus bfi_rle_u32(BfiRle *r, uint32_t *out, uint32_t n, BfError *err) 
 /* Width 1: n values into the bits [start, start + n) of `bits`; *ones = how many are 1. */
 extern BfStatus bfi_rle_bits(BfiRle *r, uint64_t *bits, uint32_t start, uint32_t n, uint32_t *ones,
 							 BfError *err) BF_MUST_CHECK;
-/* Counts, among the next n values, those that are `max`; greater ones are corrupt. The decoder is
- * passed by value: nothing is consumed. */
+/* Counts, among the next n values, those that are `max`; greater ones are corrupt. Of the first the
+ * decoder is passed by value: nothing is consumed. */
 extern BfStatus
 bfi_rle_count(BfiRle r, uint32_t n, uint32_t max, uint32_t *count, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_rle_count_and_skip(BfiRle *r, uint32_t n, uint32_t max, uint32_t *count,
+									   BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err) BF_MUST_CHECK;
 /* Width 1: n bytes of 0 or 1. */
 extern BfStatus bfi_rle_bytes(BfiRle *r, uint8_t *out, uint32_t n, BfError *err) BF_MUST_CHECK;
 /* BIT_PACKED levels are packed MSB first: the same n values LSB first; out has the same size. */

@@ -317,6 +317,18 @@ bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf, BfiColumnChunk 
 	return BF_OK;
 }
 
+bool
+bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *start, int64_t *end)
+{
+	const BfiColumnMetaData *m = &chunk->meta;
+
+	*start = m->data_page_offset;
+	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < *start)
+		*start = m->dictionary_page_offset;
+	return *start >= 4 && *start <= f->footer_pos &&
+		   !__builtin_add_overflow(*start, m->compressed_bytes, end) && *end <= f->footer_pos;
+}
+
 const char *
 bf_parquet_name(const BfParquetFile *f)
 {

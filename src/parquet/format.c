@@ -102,10 +102,29 @@ static const BfiThriftField column_meta_fields[] = {
 	FIELD(BfiColumnMetaData, data_page_offset, 9, BFI_T_I64, true),
 	FIELD(BfiColumnMetaData, dictionary_page_offset, 11, BFI_T_I64, false),
 	SUB(BfiColumnMetaData, statistics, 12, false, &statistics_table),
+	FIELD(BfiColumnMetaData, encoding_stats, 13, BFI_T_LIST, false),
 	FIELD(BfiColumnMetaData, bloom_offset, 14, BFI_T_I64, false),
 	FIELD(BfiColumnMetaData, bloom_bytes, 15, BFI_T_I32, false),
 };
 static TABLE(column_meta_table, "ColumnMetaData", column_meta_fields);
+
+static const BfiThriftField encoding_stats_fields[] = {
+	FIELD(BfiEncodingStats, page_type, 1, BFI_T_I32, true),
+	FIELD(BfiEncodingStats, encoding, 2, BFI_T_I32, true),
+	FIELD(BfiEncodingStats, n, 3, BFI_T_I32, true),
+};
+TABLE(bfi_encoding_stats_table, "PageEncodingStats", encoding_stats_fields);
+
+static const BfiThriftField first_of_fields[] = {PRESENT(1)};
+static TABLE(first_of_table, "union", first_of_fields);
+
+static const BfiThriftField bloom_header_fields[] = {
+	FIELD(BfiBloomHeader, bytes, 1, BFI_T_I32, true),
+	SUB(BfiBloomHeader, algorithm, 2, true, &first_of_table),
+	SUB(BfiBloomHeader, hash, 3, true, &first_of_table),
+	SUB(BfiBloomHeader, compression, 4, true, &first_of_table),
+};
+TABLE(bfi_bloom_header_table, "BloomFilterHeader", bloom_header_fields);
 
 static const BfiThriftField column_chunk_fields[] = {
 	FIELD(BfiColumnChunk, file_path, 1, BFI_T_BINARY, false),

@@ -211,13 +211,24 @@ typedef struct BfiColumnMetaData
 	int64_t data_page_offset;
 	int64_t dictionary_page_offset; /* 0 = absent */
 	BfiStatistics statistics;
+	BfiThriftList encoding_stats;
 	int64_t bloom_offset; /* 0 = absent */
 	int32_t bloom_bytes;
 } BfiColumnMetaData;
 enum
 {
-	BFI_CM_STATISTICS = 1 << 8
+	BFI_CM_STATISTICS = 1 << 8,
+	BFI_CM_ENCODING_STATS = 1 << 9
 };
+
+/* How many pages of a type have an encoding. */
+typedef struct BfiEncodingStats
+{
+	uint32_t seen;
+	int32_t page_type;
+	int32_t encoding;
+	int32_t n;
+} BfiEncodingStats;
 
 typedef struct BfiColumnChunk
 {
@@ -291,6 +302,23 @@ enum
 	BFI_PH_V2 = 1 << 6
 };
 
+/* Unions of which the first member is the only one that we know. */
+typedef struct BfiFirstOf
+{
+	uint32_t seen;
+} BfiFirstOf;
+
+typedef struct BfiBloomHeader
+{
+	uint32_t seen;
+	int32_t bytes;
+	BfiFirstOf algorithm;
+	BfiFirstOf hash;
+	BfiFirstOf compression;
+} BfiBloomHeader;
+
+extern const BfiThriftStruct bfi_bloom_header_table;
+extern const BfiThriftStruct bfi_encoding_stats_table;
 extern const BfiThriftStruct bfi_schema_element_table;
 extern const BfiThriftStruct bfi_key_value_table;
 extern const BfiThriftStruct bfi_column_chunk_table;

@@ -11,6 +11,7 @@
 #include "parquet/decode.h"
 #include "parquet/format.h"
 #include "parquet/parquet.h"
+#include "parquet/prune.h"
 #include "vec/mapping.h"
 
 #define BFI_SCHEMA_NODES_MAX (1 << 18)
@@ -185,6 +186,40 @@ typedef struct BfiBounds
 
 extern void
 bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, BfiBounds *out);
+/* Bounds of a page as the column index has them. */
+typedef struct BfiPageBounds
+{
+	BfView min;
+	BfView max;
+} BfiPageBounds;
+extern void
+bfi_page_bounds(const BfParquetFile *f, int32_t leaf, const BfiPageBounds *b, BfColumnStats *out);
+
+/* Where the pages of a chunk are. false: not within the file. */
+extern bool
+bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *start, int64_t *end);
+/* Are all data pages of the chunk dictionary-encoded, for certain? */
+extern bool bfi_chunk_is_dictionary(const BfiColumnMetaData *m);
+
+typedef struct BfiPageLocation
+{
+	int64_t offset;
+	int32_t bytes; /* header included */
+} BfiPageLocation;
+
+typedef struct BfiOffsetIndex
+{
+	int32_t n; /* > 0 */
+	BfiPageLocation *pages;
+	const int64_t *first_row; /* n + 1 */
+} BfiOffsetIndex;
+
+/* *out = NULL: none, or none that can be believed. */
+extern BfStatus
+bfi_offset_index(const BfParquetFile *f, BfArena *a, int32_t rg, const BfiColumnChunk *chunk,
+				 BfiOffsetIndex **out, BfError *err) BF_MUST_CHECK;
+/* The page that has the row. */
+extern int32_t bfi_offset_index_find(const BfiOffsetIndex *index, int64_t row);
 
 /* ---- pages ---- */
 
@@ -237,6 +272,8 @@ typedef struct BfiShared
 	BfCodecContext *codecs;
 	BfParquetCounters *counters; /* never NULL */
 	uint64_t epoch;				 /* of dictionaries: the last that was given out */
+	bool use_index;				 /* offset indexes may be used to pass over pages */
+	BfArena *index_arena;		 /* of the current row group */
 	uint8_t *native; /* BF_BATCH_ROWS physical values before conversion, 16 bytes each */
 	uint8_t *dense;	 /* storage values before NULLs are put between, one more */
 } BfiShared;
@@ -254,6 +291,7 @@ typedef struct BfiLevels
 	BfBuffer *dense; /* the values of the batch's levels that are max_def; one more is readable */
 	int32_t n_dense;
 	bool values;	  /* false: nobody wants the values */
+	bool skipping;	  /* values are passed over */
 	uint8_t *rep_def; /* per repetition level: what def must be at least */
 } BfiLevels;
 
@@ -266,8 +304,17 @@ typedef struct BfiColumn
 
 	/* The chunk. */
 	BfiWindow window;
+	int32_t rg;
+	int64_t row;		 /* of the row group: the next to be read */
+	int64_t n_values;	 /* levels of the chunk */
+	int64_t chunk_start; /* file position */
 	int64_t next_page;	 /* file position */
-	int64_t levels_left; /* of the chunk, not yet in a page that was loaded */
+	int64_t levels_left; /* of the chunk, not yet in a page that was loaded; after a jump of a
+						  * repeated column not more than this */
+	bool all_dictionary; /* all data pages are dictionary-encoded, for certain */
+	bool index_tried;
+	bool jumped;		   /* pages are checked against the index */
+	BfiOffsetIndex *index; /* NULL: none, not wanted, or not tried; in the shared index_arena */
 	BfCodec codec;
 	uint32_t codec_ratio;
 	bool v2_always_compressed; /* ARROW-10353 */
@@ -309,8 +356,14 @@ extern BfStatus bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shar
 extern BfStatus bfi_column_open(BfiColumn *c, int32_t rg, BfError *err) BF_MUST_CHECK;
 /* How many rows at most the next batch should have, so that views need not be copied. */
 extern int32_t bfi_column_room(const BfiColumn *c);
-/* The next n rows into c->vec. */
-extern BfStatus bfi_column_read(BfiColumn *c, int32_t n, BfError *err) BF_MUST_CHECK;
+/* The next n rows into c->vec. With `rows`, only those whose bits are set; the others are NULL. */
+extern BfStatus
+bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err) BF_MUST_CHECK;
+/* Passes over rows, so that `row` is the next; it is not before the current one. */
+extern BfStatus bfi_column_seek(BfiColumn *c, int64_t row, BfError *err) BF_MUST_CHECK;
+/* Goes to the page that has the row when the offset index knows it and it is not the current one;
+ * c->row is then the page's first row. */
+extern BfStatus bfi_column_jump(BfiColumn *c, int64_t row, BfError *err) BF_MUST_CHECK;
 
 /* Between batches: values that the next one needs are moved out of memory that goes away. */
 extern BfStatus bfi_column_begin_batch(BfiColumn *c, BfError *err) BF_MUST_CHECK;
@@ -320,6 +373,8 @@ extern BfStatus bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first
 /* Begins a batch of at most `want` rows; *room: how many it should have at most. */
 extern BfStatus
 bfi_levels_begin(BfiColumn *c, int32_t want, int32_t *room, BfError *err) BF_MUST_CHECK;
+/* Passes over rows, so that `row` is the next. Between batches only. */
+extern BfStatus bfi_levels_seek(BfiColumn *c, int64_t row, BfError *err) BF_MUST_CHECK;
 /* The levels and values of the next n rows: c->levels->used levels then are the batch's. last: the
  * row group has no more. */
 extern BfStatus bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err) BF_MUST_CHECK;
@@ -336,6 +391,9 @@ extern BfStatus bfi_nested_open(BfiNested *t, int32_t rg, BfError *err) BF_MUST_
 extern BfStatus
 bfi_nested_begin(BfiNested *t, int32_t want, int32_t *room, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_nested_read(BfiNested *t, int32_t n, bool last, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_nested_seek(BfiNested *t, int64_t row, BfError *err) BF_MUST_CHECK;
+/* Items per row, on average, of the leaf that has most of them. */
+extern int64_t bfi_nested_items_per_row(const BfiNested *t);
 extern const BfVector *bfi_nested_vector(const BfiNested *t);
 /* The leaf whose reading failed last, -1: none. */
 extern int32_t bfi_nested_failed_leaf(const BfiNested *t);
@@ -351,6 +409,13 @@ bfi_variant_texts(const BfField *field, const BfVector *parts, int32_t n, BfBuff
 
 /* Loads the next data page that has levels, the dictionary before it if there is one. */
 extern BfStatus bfi_page_next(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* The same, but pages of no more than *skip levels are passed over, *skip counting down; when it is
+ * 0 no page is loaded. */
+extern BfStatus bfi_page_next_after(BfiColumn *c, int64_t *skip, BfError *err) BF_MUST_CHECK;
+/* Loads the dictionary, if the chunk begins with one and it has not been loaded. */
+extern BfStatus bfi_page_dictionary(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* The next page is number p of the offset index; what is left of the current one is dropped. */
+extern BfStatus bfi_page_jump(BfiColumn *c, int32_t p, BfError *err) BF_MUST_CHECK;
 /* Makes the dictionary of its page's bytes (in c->dict_bytes, len without slack). */
 extern BfStatus
 bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_CHECK;
@@ -359,6 +424,8 @@ bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_C
 extern BfStatus bfi_values_init(BfiColumn *c, BfError *err) BF_MUST_CHECK;
 /* n values without NULLs, in storage form. n <= BF_BATCH_ROWS, n <= left. */
 extern BfStatus bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err) BF_MUST_CHECK;
+/* Passes over n values. Those of DELTA_BYTE_ARRAY use the batch's memory. */
+extern BfStatus bfi_values_skip(BfiColumn *c, int32_t n, BfError *err) BF_MUST_CHECK;
 /* n codes of a dictionary-encoded page, all < dict_n. */
 extern BfStatus
 bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err) BF_MUST_CHECK;

@@ -168,6 +168,8 @@ decode_values(BfiColumn *c, int32_t from, int32_t to, BfError *err)
 	for (int32_t i = from; i < to; i++)
 		n += def[i] == max;
 	BF_NEVER(err, n > c->values.left);
+	if (l->skipping)
+		return bfi_values_skip(c, n, err);
 	l->dense->len = (size_t) l->n_dense * size;
 	BF_TRY(bf_buffer_reserve(l->dense, ((size_t) n + 1) * size, err));
 	while (n > 0)
@@ -250,14 +252,44 @@ read_repeated_rows(BfiColumn *c, int32_t n, BfError *err)
 		l->used = to;
 		if (to < l->n)
 			return BF_OK; /* here the next row begins */
-		if (row_ends(c))
-			break;
+		if (row_ends(c) || (c->page_left == 0 && c->jumped && seen == n))
+			break; /* with an index pages begin with a row */
 		if (c->page_left == 0)
 			BF_TRY(leave_page(c, &first, err));
 		BF_TRY(decode_ahead(c, err));
 	}
 	BF_DATA(err, seen == n, c->page.at, "the column has fewer rows than its row group");
 	return BF_OK;
+}
+
+/* Rows passed over between two looks at memory. */
+#define SKIP_ROWS 1024
+
+BfStatus
+bfi_levels_seek(BfiColumn *c, int64_t row, BfError *err)
+{
+	BfiLevels *l = c->levels;
+	int64_t before = c->row;
+	BfStatus status = BF_OK;
+
+	BF_ASSERT(row >= c->row);
+	if (row > c->row && row < c->file->row_groups[c->rg].n_rows)
+		BF_TRY(bfi_column_jump(c, row, err));
+	if (c->row != before)
+		l->n = l->used = 0; /* what was ahead has been jumped over */
+	l->skipping = true;
+	while (c->row < row && status == BF_OK)
+	{
+		int32_t n = row - c->row < SKIP_ROWS ? (int32_t) (row - c->row) : SKIP_ROWS;
+
+		drop_used(l, c->leaf->max_rep > 0);
+		status = bfi_column_begin_batch(c, err);
+		if (status == BF_OK)
+			status = c->leaf->max_rep == 0 ? read_rows(c, n, err) : read_repeated_rows(c, n, err);
+		c->row += n;
+	}
+	l->skipping = false;
+	return status;
 }
 
 BfStatus
@@ -267,6 +299,7 @@ bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err)
 		BF_TRY(read_rows(c, n, err));
 	else
 		BF_TRY(read_repeated_rows(c, n, err));
+	c->row += n;
 	BF_DATA(err, !last || (row_ends(c) && c->levels->used == c->levels->n), c->page.at,
 			"the column has more rows than its row group");
 	return BF_OK;

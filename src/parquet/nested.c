@@ -508,6 +508,34 @@ bfi_nested_read(BfiNested *t, int32_t n, bool last, BfError *err)
 	return BF_OK;
 }
 
+BfStatus
+bfi_nested_seek(BfiNested *t, int64_t row, BfError *err)
+{
+	for (int32_t i = 0; i < t->n_streams; i++)
+	{
+		t->failed = i;
+		BF_TRY(bfi_levels_seek(&t->streams[i], row, err));
+	}
+	t->failed = -1;
+	return BF_OK;
+}
+
+int64_t
+bfi_nested_items_per_row(const BfiNested *t)
+{
+	int64_t most = 1;
+
+	for (int32_t i = 0; i < t->n_streams; i++)
+	{
+		const BfiColumn *c = &t->streams[i];
+		int64_t rows = c->file->row_groups[c->rg].n_rows;
+		int64_t per_row = rows > 0 ? c->n_values / rows : 0;
+
+		most = per_row > most ? per_row : most;
+	}
+	return most;
+}
+
 const BfVector *
 bfi_nested_vector(const BfiNested *t)
 {

@@ -295,64 +295,187 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 static BfStatus
 load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 {
-	int32_t n = h->type == BFI_PAGE_DATA ? h->data.n_values : h->v2.n_values;
-
-	BF_DATA(err, n >= 0, c->page.at, "a page of %d values", n);
-	BF_DATA(err, n <= c->levels_left, c->page.at,
-			"a page of %d values, but only %lld are left of the column chunk", n,
-			(long long) c->levels_left);
 	if (h->type == BFI_PAGE_DATA)
 		BF_TRY(load_v1(c, h, p, err));
 	else
 		BF_TRY(load_v2(c, h, p, err));
-	c->levels_left -= n;
-	c->page_left = n;
+	c->page_left = c->page.n_levels;
 	c->shared->counters->pages_read++;
 	return bfi_values_init(c, err);
+}
+
+static BfStatus
+check_page_size(const BfiColumn *c, const BfiPageHeader *h, size_t total, BfError *err)
+{
+	BF_DATA(err, h->compressed_bytes >= 0 && h->uncompressed_bytes >= 0, c->page.at,
+			"a page of %d bytes, %d uncompressed", h->compressed_bytes, h->uncompressed_bytes);
+	BF_DATA(err, (int64_t) total <= c->window.end_max - c->next_page, c->page.at,
+			"a page of %d bytes reaches behind the end of its column chunk", h->compressed_bytes);
+	if ((size_t) h->compressed_bytes > c->file->limits.page_bytes_max)
+		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %d bytes, more than the limit of %zu",
+				   h->compressed_bytes, c->file->limits.page_bytes_max);
+	return BF_OK;
+}
+
+/* The page of the index that begins here; rows of a leaf below a nested column are not counted. */
+static int32_t
+index_page(const BfiColumn *c)
+{
+	int32_t lo = 0;
+	int32_t hi = c->index->n;
+
+	if (c->levels == NULL)
+		return bfi_offset_index_find(c->index, c->row);
+	while (hi - lo > 1)
+	{
+		int32_t mid = lo + (hi - lo) / 2;
+
+		if (c->index->pages[mid].offset <= c->page.at)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Does the page have the rows that the index tells of? It can be believed only so far as it was
+ * found to be right. */
+static BfStatus
+check_against_index(const BfiColumn *c, int32_t n, size_t total, BfError *err)
+{
+	int32_t p = index_page(c);
+	const BfiPageLocation *at = &c->index->pages[p];
+	int64_t rows = c->index->first_row[p + 1] - c->index->first_row[p];
+
+	BF_DATA(err, at->offset == c->page.at && (size_t) at->bytes == total, c->page.at,
+			"the offset index is damaged: it has a page of %d bytes at %lld here", at->bytes,
+			(long long) at->offset);
+	BF_DATA(err, c->leaf->max_rep > 0 || n == rows, c->page.at,
+			"the offset index is damaged: a page of %d rows has %lld there", n, (long long) rows);
+	return BF_OK;
+}
+
+static BfStatus
+check_levels(const BfiColumn *c, int32_t n, BfError *err)
+{
+	BF_DATA(err, n >= 0, c->page.at, "a page of %d values", n);
+	BF_DATA(err, n <= c->levels_left, c->page.at,
+			"a page of %d values, but only %lld are left of the column chunk", n,
+			(long long) c->levels_left);
+	return BF_OK;
+}
+
+/* After a jump only the last page knows how many levels the chunk has left. */
+static void
+count_levels(BfiColumn *c, int32_t n)
+{
+	c->levels_left -= n;
+	if (c->jumped && c->page.at == c->index->pages[c->index->n - 1].offset)
+		c->levels_left = 0;
+}
+
+static BfStatus
+load_page(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, BfError *err)
+{
+	size_t total = header_bytes + (size_t) h->compressed_bytes;
+	const uint8_t *p;
+	size_t got;
+
+	BF_TRY(window_fill(&c->window, c->next_page, total, &p, &got, err));
+	BF_NEVER(err, got < total);
+	p += header_bytes;
+	c->next_page += (int64_t) total;
+	BF_TRY(check_crc(c, h, p, err));
+	if (h->type == BFI_PAGE_DICTIONARY)
+		return load_dictionary(c, h, p, err);
+	return load_data_page(c, h, p, err);
+}
+
+/* Reads the next page's header, then loads the page, or passes over it. */
+static BfStatus
+next_page(BfiColumn *c, int64_t *skip, bool dictionary_only, bool *done, BfError *err)
+{
+	BfiPageHeader h;
+	size_t header_bytes = 0;
+	size_t total;
+	bool is_data;
+	int32_t n;
+
+	BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
+	c->page.at = c->next_page;
+	BF_TRY(read_header(c, &h, &header_bytes, err));
+	total = header_bytes + (size_t) (h.compressed_bytes > 0 ? h.compressed_bytes : 0);
+	BF_TRY(check_page_size(c, &h, total, err));
+	is_data = h.type == BFI_PAGE_DATA || h.type == BFI_PAGE_DATA_V2;
+	*done = dictionary_only;
+	if (dictionary_only && h.type != BFI_PAGE_DICTIONARY)
+		return BF_OK;
+	if (!is_data && h.type != BFI_PAGE_DICTIONARY)
+	{
+		c->next_page += (int64_t) total; /* index pages and what may come */
+		return BF_OK;
+	}
+	if (!is_data)
+		return load_page(c, &h, header_bytes, err);
+	n = h.type == BFI_PAGE_DATA ? h.data.n_values : h.v2.n_values;
+	BF_TRY(check_levels(c, n, err));
+	if (c->jumped && n > 0)
+		BF_TRY(check_against_index(c, n, total, err));
+	if (n > 0 && n <= *skip && !c->carry_previous)
+	{
+		c->next_page += (int64_t) total;
+		count_levels(c, n);
+		c->row += n;
+		*skip -= n;
+		c->shared->counters->pages_skipped++;
+		*done = *skip == 0;
+		return BF_OK;
+	}
+	BF_TRY(load_page(c, &h, header_bytes, err));
+	count_levels(c, n);
+	*done = c->page_left > 0;
+	return BF_OK;
+}
+
+BfStatus
+bfi_page_next_after(BfiColumn *c, int64_t *skip, BfError *err)
+{
+	bool done = false;
+
+	BF_ASSERT(c->page_left == 0);
+	while (!done)
+		BF_TRY(next_page(c, skip, false, &done, err));
+	return BF_OK;
 }
 
 BfStatus
 bfi_page_next(BfiColumn *c, BfError *err)
 {
-	BF_ASSERT(c->page_left == 0);
-	while (c->page_left == 0)
-	{
-		BfiPageHeader h;
-		const uint8_t *p;
-		size_t header_bytes = 0;
-		size_t got;
-		size_t total;
+	int64_t none = 0;
 
-		BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
-		c->page.at = c->next_page;
-		BF_TRY(read_header(c, &h, &header_bytes, err));
-		BF_DATA(err, h.compressed_bytes >= 0 && h.uncompressed_bytes >= 0, c->page.at,
-				"a page of %d bytes, %d uncompressed", h.compressed_bytes, h.uncompressed_bytes);
-		total = header_bytes + (size_t) h.compressed_bytes;
-		BF_DATA(err, (int64_t) total <= c->window.end_max - c->next_page, c->page.at,
-				"a page of %d bytes reaches behind the end of its column chunk",
-				h.compressed_bytes);
-		if ((size_t) h.compressed_bytes > c->file->limits.page_bytes_max)
-			BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at,
-					   "a page of %d bytes, more than the limit of %zu", h.compressed_bytes,
-					   c->file->limits.page_bytes_max);
-		BF_TRY(window_fill(&c->window, c->next_page, total, &p, &got, err));
-		BF_NEVER(err, got < total);
-		p += header_bytes;
-		c->next_page += (int64_t) total;
-		switch (h.type)
-		{
-			case BFI_PAGE_DICTIONARY:
-				BF_TRY(check_crc(c, &h, p, err));
-				BF_TRY(load_dictionary(c, &h, p, err));
-				break;
-			case BFI_PAGE_DATA:
-			case BFI_PAGE_DATA_V2:
-				BF_TRY(check_crc(c, &h, p, err));
-				BF_TRY(load_data_page(c, &h, p, err));
-				break;
-			default: break; /* index pages and what may come: skipped */
-		}
-	}
+	return bfi_page_next_after(c, &none, err);
+}
+
+BfStatus
+bfi_page_dictionary(BfiColumn *c, BfError *err)
+{
+	int64_t none = 0;
+	bool done;
+
+	if (c->has_dict || c->next_page != c->chunk_start || c->levels_left == 0)
+		return BF_OK;
+	return next_page(c, &none, true, &done, err);
+}
+
+BfStatus
+bfi_page_jump(BfiColumn *c, int32_t p, BfError *err)
+{
+	BF_TRY(bfi_page_dictionary(c, err));
+	c->next_page = c->index->pages[p].offset;
+	c->page_left = 0;
+	c->jumped = true;
+	c->row = c->index->first_row[p];
+	if (c->leaf->max_rep == 0)
+		c->levels_left = c->file->row_groups[c->rg].n_rows - c->row;
 	return BF_OK;
 }

@@ -7,7 +7,7 @@
  * VIEW columns come out as codes with their dictionary, unless a batch also holds values of pages
  * without one; other columns, and all that is nested, are flat. Variants come out as JSON text. A
  * batch with nested columns can have few rows, so that their items stay within some ten thousand;
- * only a single row is as long as it is, up to page_bytes_max / 8 items. Buffers are allocated when
+ * only a single row is as long as it is, up to page_bytes_max / 4 items. Buffers are allocated when
  * the scan is made and reused; those that depend on the size of pages grow when a larger one comes.
  *
  * Errors carry the file's name, the byte offset of the page or footer part, and the column.
@@ -111,5 +111,32 @@ extern BfStatus bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError 
  * next call on the scan. */
 extern BfStatus
 bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err) BF_MUST_CHECK;
+
+/*
+ * In two steps, for whoever finds out which rows are wanted from some of the columns:
+ *
+ *     bf_parquet_scan_set_early(s, k)     once: the first k columns are enough to tell
+ *     bf_parquet_scan_row_group(s, rg)
+ *     bf_parquet_scan_seek(s, row)        where rows before are not wanted
+ *     bf_parquet_scan_next_early(s, end)  a batch of rows before `end`, its first k vectors filled
+ *     bf_parquet_scan_rest(s, rows)       the other vectors, or the next batch
+ *
+ * Rows that are passed over cost little, pages of which no row is wanted next to nothing.
+ */
+/* use_index: pages may be found by the offset index, which is then believed. */
+extern void bf_parquet_scan_set_early(BfParquetScan *s, int32_t n_early, bool use_index);
+/* To a row of the row group, not before the next one. */
+extern void bf_parquet_scan_seek(BfParquetScan *s, int64_t row);
+/* *out = NULL at `end` or at the end of the row group. */
+extern BfStatus bf_parquet_scan_next_early(BfParquetScan *s, int64_t end, const BfBatch **out,
+										   BfError *err) BF_MUST_CHECK;
+/* For the rows of the batch whose bits are set, NULL: all. What other rows have in these vectors is
+ * unspecified. */
+extern BfStatus
+bf_parquet_scan_rest(BfParquetScan *s, const uint64_t *rows, BfError *err) BF_MUST_CHECK;
+/* The dictionary of a flat column of the row group, where all of the column's values are certainly
+ * in it; *out = NULL: there is none, or not only. Valid while the row group is being read. */
+extern BfStatus bf_parquet_scan_dictionary(BfParquetScan *s, int32_t column, const BfVector **out,
+										   BfError *err) BF_MUST_CHECK;
 
 #endif

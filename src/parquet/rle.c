@@ -251,7 +251,7 @@ count_packed_ones(const BfiRle *r, uint32_t k)
 }
 
 BfStatus
-bfi_rle_count(BfiRle r, uint32_t n, uint32_t max, uint32_t *count, BfError *err)
+bfi_rle_count_and_skip(BfiRle *r, uint32_t n, uint32_t max, uint32_t *count, BfError *err)
 {
 	uint32_t found = 0;
 	uint32_t tmp[256];
@@ -260,34 +260,55 @@ bfi_rle_count(BfiRle r, uint32_t n, uint32_t max, uint32_t *count, BfError *err)
 	{
 		uint32_t k;
 
-		BF_TRY(take(&r, n, &k, err));
+		BF_TRY(take(r, n, &k, err));
 		n -= k;
-		if (!r.is_packed)
+		if (!r->is_packed)
 		{
-			BF_DATA(err, r.value <= max, r.at, "level %u is above the maximum %u", r.value, max);
-			found += r.value == max ? k : 0;
+			BF_DATA(err, r->value <= max, r->at, "level %u is above the maximum %u", r->value, max);
+			found += r->value == max ? k : 0;
 			continue;
 		}
-		if (r.width == 1)
+		if (r->width == 1)
 		{
-			found += count_packed_ones(&r, k);
-			r.bit += k;
+			found += count_packed_ones(r, k);
+			r->bit += k;
 			continue;
 		}
 		while (k > 0)
 		{
 			uint32_t m = k < 256 ? k : 256;
 
-			bfi_unpack32(r.packed, r.bit, r.width, tmp, m);
+			bfi_unpack32(r->packed, r->bit, r->width, tmp, m);
 			for (uint32_t i = 0; i < m; i++)
 			{
-				BF_DATA(err, tmp[i] <= max, r.at, "level %u is above the maximum %u", tmp[i], max);
+				BF_DATA(err, tmp[i] <= max, r->at, "level %u is above the maximum %u", tmp[i], max);
 				found += tmp[i] == max;
 			}
-			r.bit += (uint64_t) m * r.width;
+			r->bit += (uint64_t) m * r->width;
 			k -= m;
 		}
 	}
 	*count = found;
+	return BF_OK;
+}
+
+BfStatus
+bfi_rle_count(BfiRle r, uint32_t n, uint32_t max, uint32_t *count, BfError *err)
+{
+	return bfi_rle_count_and_skip(&r, n, max, count, err);
+}
+
+BfStatus
+bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err)
+{
+	while (n > 0)
+	{
+		uint32_t k;
+
+		BF_TRY(take(r, n, &k, err));
+		if (r->is_packed)
+			r->bit += (uint64_t) k * r->width;
+		n -= k;
+	}
 	return BF_OK;
 }

@@ -3,6 +3,9 @@
  */
 #include "parquet/internal.h"
 
+/* Offset indexes of the columns of one row group. */
+#define INDEX_BYTES_MAX ((size_t) 64 << 20)
+
 typedef struct ScanColumn
 {
 	int32_t leaf; /* -1: nested */
@@ -17,7 +20,10 @@ struct BfParquetScan
 	BfParquetCounters no_counters; /* counts for a caller that does not */
 	int32_t n_columns;
 	ScanColumn *columns;
-	int64_t rows_left; /* of the row group */
+	int32_t n_early;   /* columns that bf_parquet_scan_next_early reads */
+	int64_t row;	   /* of the row group: the next */
+	int64_t n_rows;	   /* of the row group */
+	int64_t first_row; /* of the row group in the file */
 	BfBatch batch;
 };
 
@@ -62,6 +68,12 @@ init_column(BfArena *a, BfParquetScan *s, ScanColumn *c, int32_t field, const Bf
 	return bfi_column_init(a, &c->flat, &s->shared, c->leaf, err);
 }
 
+static void
+free_arena(void *arg)
+{
+	bf_arena_free(arg);
+}
+
 BfStatus
 bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
 						   const BfMapping *const *mappings, int32_t n_columns,
@@ -72,9 +84,16 @@ bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
 	BF_ASSERT(n_columns >= 0);
 	BF_NEW(a, s, 1, err);
 	s->file = f;
-	s->n_columns = n_columns;
+	s->n_columns = s->n_early = n_columns;
 	s->shared.file = f;
 	s->shared.counters = counters != NULL ? counters : &s->no_counters;
+	BF_TRY_PTR(a, s->shared.index_arena,
+			   bf_arena_new(bf_arena_host(a), "Parquet page index", INDEX_BYTES_MAX), err);
+	if (!bf_arena_on_cleanup(a, free_arena, s->shared.index_arena))
+	{
+		bf_arena_free(s->shared.index_arena);
+		return bf_arena_fail(a, 0, err);
+	}
 	BF_NEW(a, s->columns, n_columns, err);
 	BF_NEW(a, s->batch.cols, n_columns, err);
 	s->batch.n_cols = n_columns;
@@ -127,7 +146,9 @@ BfStatus
 bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 {
 	BF_ASSERT(rg >= 0 && rg < s->file->n_row_groups);
-	s->rows_left = 0;
+	s->row = s->n_rows = 0;
+	if (s->shared.index_arena != NULL)
+		bf_arena_reset(s->shared.index_arena);
 	if (s->n_columns == 0)
 		BF_TRY(check_rows(s->file, rg, err));
 	for (int32_t i = 0; i < s->n_columns; i++)
@@ -139,25 +160,50 @@ bf_parquet_scan_row_group(BfParquetScan *s, int32_t rg, BfError *err)
 		if (status != BF_OK)
 			return in_column(s->file, c, -1, err);
 	}
-	s->rows_left = s->file->row_groups[rg].n_rows;
-	s->batch.first_row = s->file->row_groups[rg].first_row;
+	s->n_rows = s->file->row_groups[rg].n_rows;
+	s->first_row = s->file->row_groups[rg].first_row;
 	s->batch.n_rows = 0;
 	s->shared.counters->row_groups_read++;
 	return BF_OK;
 }
 
-/* How many rows the next batch should have. */
+/* ---- batches ---- */
+
+/* Items that the nested columns of a batch should have, where only their average is known. */
+#define LATE_ITEMS 65536
+
+static BfStatus
+seek_column(const BfParquetScan *s, ScanColumn *c, int64_t row, BfError *err)
+{
+	BfStatus status = c->nested != NULL ? bfi_nested_seek(c->nested, row, err)
+										: bfi_column_seek(&c->flat, row, err);
+
+	return status == BF_OK ? BF_OK : in_column(s->file, c, -1, err);
+}
+
+/* How many rows the next batch should have, at most *n. Early columns are brought to its first row.
+ */
 static BfStatus
 choose_rows(BfParquetScan *s, int32_t *n, BfError *err)
 {
-	*n = s->rows_left < BF_BATCH_ROWS ? (int32_t) s->rows_left : BF_BATCH_ROWS;
 	for (int32_t i = 0; i < s->n_columns; i++)
 	{
 		ScanColumn *c = &s->columns[i];
-		int32_t room;
+		int32_t room = *n;
 
+		if (i < s->n_early)
+			BF_TRY(seek_column(s, c, s->row, err));
 		if (c->nested == NULL)
-			room = bfi_column_room(&c->flat);
+		{
+			if (c->flat.row == s->row)
+				room = bfi_column_room(&c->flat);
+		}
+		else if (i >= s->n_early)
+		{
+			int64_t rows = LATE_ITEMS / bfi_nested_items_per_row(c->nested);
+
+			room = rows < 1 ? 1 : rows < room ? (int32_t) rows : room;
+		}
 		else if (bfi_nested_begin(c->nested, *n, &room, err) != BF_OK)
 			return in_column(s->file, c, -1, err);
 		*n = room < *n ? room : *n;
@@ -165,50 +211,136 @@ choose_rows(BfParquetScan *s, int32_t *n, BfError *err)
 	return BF_OK;
 }
 
+/* The batch's rows of one column, which is at its first row. */
 static BfStatus
-read_column(ScanColumn *c, int32_t n, bool last, BfVector *out, BfError *err)
+read_column(BfParquetScan *s, int32_t i, const uint64_t *rows, BfError *err)
 {
+	ScanColumn *c = &s->columns[i];
+	bool last = s->row == s->n_rows; /* s->row is behind the batch */
+	BfStatus status;
+
 	if (c->nested == NULL)
 	{
-		BF_TRY(bfi_column_read(&c->flat, n, err));
-		*out = c->flat.vec;
-		return BF_OK;
+		status = bfi_column_read(&c->flat, s->batch.n_rows, rows, err);
+		s->batch.cols[i] = c->flat.vec;
 	}
-	BF_TRY(bfi_nested_read(c->nested, n, last, err));
-	*out = *bfi_nested_vector(c->nested);
-	return BF_OK;
+	else
+	{
+		status = bfi_nested_read(c->nested, s->batch.n_rows, last, err);
+		s->batch.cols[i] = *bfi_nested_vector(c->nested);
+	}
+	return status == BF_OK ? BF_OK : in_column(s->file, c, -1, err);
 }
 
 static BfStatus
-next(BfParquetScan *s, int32_t *n, BfError *err)
+next_early(BfParquetScan *s, int32_t n, BfError *err)
 {
 	BF_TRY(bf_check_cancel(bf_arena_host(s->file->arena), err));
-	BF_TRY(choose_rows(s, n, err));
-	for (int32_t i = 0; i < s->n_columns; i++)
-		if (read_column(&s->columns[i], *n, *n == s->rows_left, &s->batch.cols[i], err) != BF_OK)
-			return in_column(s->file, &s->columns[i], -1, err);
+	BF_TRY(choose_rows(s, &n, err));
+	s->batch.first_row = s->first_row + s->row;
+	s->batch.n_rows = n;
+	s->row += n;
+	for (int32_t i = 0; i < s->n_early; i++)
+		BF_TRY(read_column(s, i, NULL, err));
+	s->shared.counters->rows_decoded += n;
+	return BF_OK;
+}
+
+BfStatus
+bf_parquet_scan_next_early(BfParquetScan *s, int64_t end, const BfBatch **out, BfError *err)
+{
+	int64_t left = (end < s->n_rows ? end : s->n_rows) - s->row;
+	BfStatus status;
+
+	*out = NULL;
+	if (left <= 0)
+		return BF_OK;
+	status = next_early(s, left < BF_BATCH_ROWS ? (int32_t) left : BF_BATCH_ROWS, err);
+	if (status != BF_OK)
+	{
+		s->row = s->n_rows = 0;
+		return status;
+	}
+	*out = &s->batch;
 	return BF_OK;
 }
 
 BfStatus
 bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
 {
-	BfStatus status;
-	int32_t n;
+	BF_TRY(bf_parquet_scan_next_early(s, INT64_MAX, out, err));
+	return *out != NULL ? bf_parquet_scan_rest(s, NULL, err) : BF_OK;
+}
+
+/* Reading by runs of wanted rows costs something per run: is it worth it? */
+static bool
+is_sparse(const uint64_t *rows, int32_t n)
+{
+	int32_t wanted = 0;
+	int32_t runs = 0;
+	uint64_t last = 0;
+
+	for (int32_t w = 0; w < (n + 63) / 64; w++)
+	{
+		wanted += __builtin_popcountll(rows[w]);
+		/* A run begins where a bit is set and the one before is not. */
+		runs += __builtin_popcountll(rows[w] & ~(rows[w] << 1 | last));
+		last = rows[w] >> 63;
+	}
+	return wanted + 24 * runs < n / 2;
+}
+
+BfStatus
+bf_parquet_scan_rest(BfParquetScan *s, const uint64_t *rows, BfError *err)
+{
+	if (rows != NULL && !is_sparse(rows, s->batch.n_rows))
+		rows = NULL;
+	for (int32_t i = s->n_early; i < s->n_columns; i++)
+	{
+		ScanColumn *c = &s->columns[i];
+		BfStatus status = seek_column(s, c, s->row - s->batch.n_rows, err);
+		int32_t room; /* more or less: the batch has its rows already */
+
+		if (status == BF_OK && c->nested != NULL &&
+			bfi_nested_begin(c->nested, s->batch.n_rows, &room, err) != BF_OK)
+			status = in_column(s->file, c, -1, err);
+		if (status == BF_OK)
+			status = read_column(s, i, rows, err);
+		if (status != BF_OK)
+		{
+			s->row = s->n_rows = 0;
+			return status;
+		}
+	}
+	return BF_OK;
+}
+
+void
+bf_parquet_scan_set_early(BfParquetScan *s, int32_t n_early, bool use_index)
+{
+	BF_ASSERT(n_early >= 0 && n_early <= s->n_columns);
+	s->n_early = n_early;
+	s->shared.use_index = use_index && s->shared.index_arena != NULL;
+}
+
+void
+bf_parquet_scan_seek(BfParquetScan *s, int64_t row)
+{
+	BF_ASSERT(row >= s->row);
+	s->row = row < s->n_rows ? row : s->n_rows;
+}
+
+BfStatus
+bf_parquet_scan_dictionary(BfParquetScan *s, int32_t column, const BfVector **out, BfError *err)
+{
+	ScanColumn *c = &s->columns[column];
 
 	*out = NULL;
-	if (s->rows_left == 0)
+	if (c->nested != NULL || !c->flat.all_dictionary)
 		return BF_OK;
-	status = next(s, &n, err);
-	if (status != BF_OK)
-	{
-		s->rows_left = 0;
-		return status;
-	}
-	s->batch.first_row += s->batch.n_rows;
-	s->batch.n_rows = n;
-	s->rows_left -= n;
-	s->shared.counters->rows_decoded += n;
-	*out = &s->batch;
+	if (bfi_page_dictionary(&c->flat, err) != BF_OK)
+		return in_column(s->file, c, -1, err);
+	if (c->flat.has_dict)
+		*out = &c->flat.dict;
 	return BF_OK;
 }

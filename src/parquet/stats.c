@@ -219,6 +219,92 @@ bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, Bfi
 	out->max_exact = out->has_max && (fixed || s->max_exact);
 }
 
+/* Does the order that bounds are in agree with bf_value_compare? */
+static bool
+order_is_known(const BfParquetFile *f, int32_t leaf)
+{
+	const BfiLeaf *l = &f->leaves[leaf];
+	uint8_t order = f->orders != NULL ? f->orders[leaf] : (uint8_t) BFI_ORDER_UNDEFINED;
+
+	if (has_no_order(l))
+		return false;
+	return order == BFI_ORDER_TYPE || (order == BFI_ORDER_UNDEFINED && is_signed_order(l));
+}
+
+void
+bfi_page_bounds(const BfParquetFile *f, int32_t leaf, const BfiPageBounds *b, BfColumnStats *out)
+{
+	const BfiLeaf *l = &f->leaves[leaf];
+
+	if (!order_is_known(f, leaf))
+		return;
+	out->has_min = bound_value(l, b->min, &out->min) && !is_nan(&out->min);
+	out->has_max = bound_value(l, b->max, &out->max) && !is_nan(&out->max);
+	if (out->has_min && out->has_max && bf_value_compare(&out->min, &out->max) > 0)
+		out->has_min = out->has_max = false;
+}
+
+bool
+bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, BfColumnStats *out)
+{
+	int32_t leaf = f->shapes[field].leaf;
+	const BfiColumnMetaData *m;
+	BfiColumnChunk chunk;
+	BfiBounds bounds;
+	BfError ignored;
+
+	memset(out, 0, sizeof *out);
+	bf_error_clear(&ignored);
+	if (leaf < 0 || f->leaves[leaf].problem != NULL ||
+		bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK)
+		return false;
+	m = &chunk.meta;
+	/* Reading the column will tell what is wrong. */
+	if (m->n_values != f->row_groups[rg].n_rows)
+		return false;
+	bfi_bounds(f, leaf, m, &bounds);
+	out->known = true;
+	out->has_min = bounds.has_min;
+	out->has_max = bounds.has_max;
+	out->min = bounds.min;
+	out->max = bounds.max;
+	out->row_count = m->n_values;
+	out->null_count = bounds.null_count;
+	if (f->leaves[leaf].max_def == 0)
+		out->null_count = 0;
+	if (f->leaves[leaf].storage == BF_STORE_NONE)
+		out->null_count = out->row_count;
+	out->may_have_nan = (m->seen & BFI_CM_STATISTICS) == 0 ||
+						(m->statistics.seen & BFI_STAT_NAN_COUNT) == 0 ||
+						m->statistics.nan_count != 0;
+	return true;
+}
+
+bool
+bfi_chunk_is_dictionary(const BfiColumnMetaData *m)
+{
+	BfiThriftList list = m->encoding_stats;
+	BfError ignored;
+	bool any = false;
+
+	if ((m->seen & BFI_CM_ENCODING_STATS) == 0 || list.type != BFI_T_STRUCT)
+		return false;
+	bf_error_clear(&ignored);
+	for (uint32_t i = 0; i < list.n; i++)
+	{
+		BfiEncodingStats s;
+
+		if (bfi_thrift_struct(&list.c, &bfi_encoding_stats_table, &s, sizeof s, &ignored) != BF_OK)
+			return false;
+		if ((s.page_type != BFI_PAGE_DATA && s.page_type != BFI_PAGE_DATA_V2) || s.n == 0)
+			continue;
+		if (s.encoding != BFI_PLAIN_DICTIONARY && s.encoding != BFI_RLE_DICTIONARY)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static BfStatus
 encoding_names(BfArena *a, BfiThriftList list, const char **out, BfError *err)
 {

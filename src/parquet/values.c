@@ -424,6 +424,56 @@ bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 	return BF_OK;
 }
 
+static BfStatus
+skip_plain(BfiValues *v, const BfiLeaf *leaf, int32_t n, BfError *err)
+{
+	if (leaf->physical == BFI_BOOLEAN)
+	{
+		v->bit += (uint32_t) n;
+		v->pos += v->bit >> 3;
+		v->bit &= 7;
+		return BF_OK;
+	}
+	if (leaf->physical != BFI_BYTE_ARRAY)
+	{
+		v->pos += (size_t) n * leaf->width;
+		return BF_OK;
+	}
+	for (int32_t i = 0; i < n; i++)
+	{
+		size_t left = (size_t) (v->end - v->pos);
+
+		BF_DATA(err, left >= 4 && bf_load32le(v->pos) <= left - 4, v->at, "a value is cut short");
+		v->pos += 4 + (size_t) bf_load32le(v->pos);
+	}
+	return BF_OK;
+}
+
+BfStatus
+bfi_values_skip(BfiColumn *c, int32_t n, BfError *err)
+{
+	BfiValues *v = &c->values;
+
+	BF_ASSERT(n >= 0 && n <= v->left);
+	while (n > 0)
+	{
+		int32_t k = n < BF_BATCH_ROWS ? n : BF_BATCH_ROWS;
+
+		switch (v->encoding)
+		{
+			case BFI_PLAIN: BF_TRY(skip_plain(v, c->leaf, k, err)); break;
+			case BFI_RLE:
+			case BFI_RLE_DICTIONARY: BF_TRY(bfi_rle_skip(&v->rle, (uint32_t) k, err)); break;
+			case BFI_BYTE_STREAM_SPLIT: break;
+			/* Here every value is needed for the next. */
+			default: BF_TRY(native(c, k, c->shared->native, err)); break;
+		}
+		v->left -= k;
+		n -= k;
+	}
+	return BF_OK;
+}
+
 BfStatus
 bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 {

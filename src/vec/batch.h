@@ -187,4 +187,19 @@ extern bool bf_type_promotable(BfType from, BfType to);
  * promotable. */
 extern BfStatus bf_vector_promote(const BfVector *src, BfVector *dst, BfError *err) BF_MUST_CHECK;
 
+/* The same for a single value that is not NULL. Bytes are shared. Decimals of more than 38 digits
+ * that would have to be made are BF_ERR_UNSUPPORTED. */
+extern BfStatus
+bf_value_promote(const BfValue *from, BfType to, BfValue *out, BfError *err) BF_MUST_CHECK;
+
+/* The other way round: which value of type `to`, if any, is promoted to this one? */
+typedef enum BfDemoted
+{
+	BF_DEMOTED_ONE,	   /* *out */
+	BF_DEMOTED_NONE,   /* there is none */
+	BF_DEMOTED_UNKNOWN /* can't say, or there may be several */
+} BfDemoted;
+
+extern BfDemoted bf_value_demote(const BfValue *from, BfType to, BfValue *out);
+
 #endif

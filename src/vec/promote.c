@@ -144,7 +144,7 @@ power_of_ten(int32_t exponent)
 static bf_i128
 multiplier(BfType from, BfType to)
 {
-	if (from.kind == BF_KIND_DATE)
+	if (from.kind == BF_KIND_DATE && to.kind != BF_KIND_DATE)
 		return to.kind == BF_KIND_TIMESTAMP ? INT64_C(86400000000) : INT64_C(86400000000000);
 	if (to.kind == BF_KIND_DECIMAL && from.kind != BF_KIND_DECIMAL)
 		return power_of_ten(to.scale);
@@ -334,4 +334,103 @@ bf_vector_promote(const BfVector *src, BfVector *dst, BfError *err)
 	BF_ASSERT(flat->type.kind == src->type.kind);
 	return convert(flat, src->form == BF_VEC_DICT ? src->codes : NULL, src->validity, dst,
 				   is_const ? 1 : src->n, err);
+}
+
+BfStatus
+bf_value_promote(const BfValue *from, BfType to, BfValue *out, BfError *err)
+{
+	bf_u128 data[2] = {0};
+	uint64_t validity[BF_VALIDITY_WORDS];
+	BfValue value = *from;
+	BfVector src = {.type = from->type,
+					.storage = bf_type_storage(from->type),
+					.n = 1,
+					.capacity = 1,
+					.data.raw = &value.v};
+	BfVector dst = {.type = to,
+					.storage = bf_type_storage(to),
+					.capacity = 1,
+					.own_data = data,
+					.own_validity = validity};
+
+	BF_ASSERT(!from->is_null);
+	if (dst.storage == BF_STORE_NESTED || dst.storage == BF_STORE_NONE ||
+		(to.kind == BF_KIND_DECIMAL && dst.storage != src.storage && to.precision > 38))
+		return bf_error(err, BF_ERR_UNSUPPORTED, "a value that can't be promoted by itself");
+	BF_TRY(bf_vector_promote(&src, &dst, err));
+	bf_vector_get(&dst, 0, out);
+	return BF_OK;
+}
+
+/* An integer as a value of an integer storage, if it fits. */
+static BfDemoted
+narrow(bf_i128 v, BfType to, BfValue *out)
+{
+	*out = (BfValue){.type = to};
+	switch (bf_type_storage(to))
+	{
+		case BF_STORE_I32:
+			out->v.i32 = (int32_t) v;
+			return v >= INT32_MIN && v <= INT32_MAX ? BF_DEMOTED_ONE : BF_DEMOTED_NONE;
+		case BF_STORE_I64:
+			out->v.i64 = (int64_t) (uint64_t) (bf_u128) v;
+			if (to.kind == BF_KIND_UINT64)
+				return v >= 0 && v <= (bf_i128) UINT64_MAX ? BF_DEMOTED_ONE : BF_DEMOTED_NONE;
+			return v >= INT64_MIN && v <= INT64_MAX ? BF_DEMOTED_ONE : BF_DEMOTED_NONE;
+		case BF_STORE_I128: out->v.i128 = v; return BF_DEMOTED_ONE;
+		default: return BF_DEMOTED_UNKNOWN;
+	}
+}
+
+/* Floats that were floats of less precision, or integers. */
+static BfDemoted
+demote_float(double v, BfType to, BfValue *out)
+{
+	if (to.kind == BF_KIND_FLOAT32 || to.kind == BF_KIND_FLOAT16)
+	{
+		*out = (BfValue){.type = to, .v.f32 = (float) v};
+		return (double) out->v.f32 == v || v != v ? BF_DEMOTED_ONE : BF_DEMOTED_NONE;
+	}
+	if (integer_digits(to.kind) == 0)
+		return BF_DEMOTED_UNKNOWN;
+	/* Only integers of at most 53 bits are promoted to floats. */
+	if (!(v >= -0x1p53 && v <= 0x1p53) || (double) (int64_t) v != v)
+		return BF_DEMOTED_NONE;
+	return narrow((int64_t) v, to, out);
+}
+
+BfDemoted
+bf_value_demote(const BfValue *from, BfType to, BfValue *out)
+{
+	BfVector src = {.type = from->type,
+					.storage = bf_type_storage(from->type),
+					.n = 1,
+					.data.raw = (void *) (uintptr_t) &from->v};
+	bf_i128 factor;
+	bf_i128 v;
+
+	BF_ASSERT(!from->is_null);
+	if (!bf_type_promotable(to, from->type) || to.kind == BF_KIND_NULL)
+		return BF_DEMOTED_UNKNOWN;
+	if (src.storage == bf_type_storage(to) &&
+		(src.storage == BF_STORE_VIEW || multiplier(to, from->type) == 1))
+	{
+		*out = *from;
+		out->type = to;
+		return BF_DEMOTED_ONE;
+	}
+	switch (src.storage)
+	{
+		case BF_STORE_F32: return demote_float((double) from->v.f32, to, out);
+		case BF_STORE_F64: return demote_float(from->v.f64, to, out);
+		case BF_STORE_I32:
+		case BF_STORE_I64:
+		case BF_STORE_I128: break;
+		default: return BF_DEMOTED_UNKNOWN;
+	}
+	if (to.kind == BF_KIND_INT96)
+		return BF_DEMOTED_UNKNOWN;
+	v = load_integer(&src, 0);
+	factor = multiplier(to, from->type);
+	return v % factor != 0 ? BF_DEMOTED_NONE : narrow(v / factor, to, out);
 }
