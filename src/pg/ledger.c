@@ -34,8 +34,6 @@
 #define LOCK_LEDGER 0xBF01
 #define LOCK_TABLE 0xBF02
 
-#define SEGMENT_BYTES_MAX ((int64) 128 << 20)
-
 typedef struct Mark
 {
 	SubTransactionId subid;
@@ -59,7 +57,7 @@ struct BifangWriter
 	Mark *marks;
 	bool created; /* by this transaction: its directory goes with it */
 	bool retired;
-	bool broken; /* could not go back on abort: the tail is wrong, no more rows */
+	bool broken; /* an error left it in an unknown state: no more rows */
 };
 
 /* Memory of the list's members hangs on TopTransactionContext. */
@@ -317,14 +315,17 @@ bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *bat
 
 	if (w->broken)
 		ereport(ERROR, (errcode(ERRCODE_IO_ERROR),
-						errmsg("ledger " INT64_FORMAT " could not be cut back after an error",
+						errmsg("ledger " INT64_FORMAT " could not be restored after an error",
 							   w->ledger.id),
 						errhint("End the transaction; the next one repairs the ledger.")));
 	if (subid == GetCurrentSubTransactionId())
 		set_mark(w);
+	else /* should this fail, an abort of the inner subtransaction would not take it back */
+		w->broken = true;
 	BIFANG_CHECK(bf_exec_ledger_append(w->log->writer, schema, batch, rows, n_rows,
 									   host->now_us(host) / 1000, w->log->scratch, &err),
 				 &err);
+	w->broken = false;
 	bf_arena_reset(w->log->scratch);
 	w->cid = Max(w->cid, cid);
 }
