@@ -68,6 +68,7 @@ if step stage one $make stage; then
 	step regress regress test/regress.sh
 	step isolation regress test/isolation.sh
 	step tap tap test/tap.sh
+	step diff sum test/diff/run.sh
 	[ ! -x test/corpus/run.sh ] || step corpus sum test/corpus/run.sh
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

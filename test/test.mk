@@ -137,6 +137,10 @@ isolation: stage ## Isolation tests
 tap: stage ## TAP tests: restarts, crashes, two servers
 	@test/tap.sh
 
+.PHONY: diff
+diff: stage ## Predicates on foreign tables and heap twins (DIFF_SEED=n DIFF_N=n DIFF_MODES=all)
+	@test/diff/run.sh
+
 # --- Coverage -----------------------------------------------------------------------------------
 # Lines of the core that the unit tests and the fuzz replay reach. Needs gcovr.
 COVER_FLAGS = -g -O0 -DBF_DEBUG -DBF_ARENA_MALLOC --coverage

@@ -1,0 +1,26 @@
+#!/bin/bash
+# The differential test: predicates over tables of every type and partition transform, in all tiers. Whatever is
+# switched on or off, the foreign table and its heap twin must give the same answer; what differs is printed as the
+# statement that shows it.
+#   test/diff/run.sh
+# DIFF_SEED=n other tables and predicates; DIFF_N=n predicates per table (more take longer); DIFF_MODES=all each
+# with every setting off by itself, not only one of them in turn; DIFF_KEEP=1 leaves the server running.
+. "$(dirname "$0")/../lib.sh"
+here=$(dirname "$0")
+server=$here/../server.sh
+
+"$server" start diff fresh fsync=off synchronous_commit=off shared_buffers=256MB || exit 1
+eval "$("$server" env diff)"
+# A time zone with daylight saving: what depends on it must not be decided at the wrong place.
+seed=${DIFF_SEED:-1} n=${DIFF_N:-10}
+export PGTZ=America/New_York BIFANG_CORPUS=${BIFANG_CORPUS:-}
+export PGOPTIONS="-c diff.seed=$((seed % 1000)) -c diff.all_modes=$([ "${DIFF_MODES:-}" = all ] && echo on || echo off)"
+echo "seed $seed, $n predicates per table"
+{
+	cat "$here/lib.sql" "$here/generic.sql"
+	perl "$here/generate.pl" "$seed" "$n"
+	cat "$here/sources.sql" "$here/report.sql"
+} >"$RUN/diff.sql"
+psql -X -q -A -t -v ON_ERROR_STOP=1 -v n="$n" -f "$RUN/diff.sql" 2>&1 | grep -v '^$' | tee "$RUN/diff.out"
+[ "${DIFF_KEEP:-}" ] || "$server" stop diff
+tail -1 "$RUN/diff.out" | grep -q '^[1-9][0-9]* passed, 0 failed,'
