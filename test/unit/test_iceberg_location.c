@@ -179,3 +179,86 @@ TEST(location_record)
 	EXPECT(!bf_location_inside(&l, "/data/t/../x"));
 	EXPECT(!bf_location_inside(&l, "/etc/passwd"));
 }
+
+TEST(iceberg_location_map)
+{
+	static const struct
+	{
+		const char *map, *path, *expected;
+	} cases[] = {
+		{"hdfs://nn:8020/wh=/data/wh", "hdfs://nn:8020/wh/t/x", "/data/wh/t/x"},
+		{"hdfs://nn:8020/wh/=/data/wh/", "hdfs://nn:8020//wh/./t/x", "/data/wh/t/x"},
+		{"hdfs://nn:8020/wh=/data/wh", "hdfs://nn:8020/wh", "/data/wh"},
+		/* Whole components, the same authority. */
+		{"hdfs://nn:8020/wh=/data/wh", "hdfs://nn:8020/wh2/t/x", NULL},
+		{"hdfs://nn:8020/wh=/data/wh", "hdfs://mm:8020/wh/t/x", NULL},
+		/* One side without a scheme. */
+		{"hdfs://nn:8020/wh=/data/wh", "/wh/t/x", "/data/wh/t/x"},
+		{"/wh=/data/wh", "hdfs://nn:8020/wh/t/x", "/data/wh/t/x"},
+		/* The longest prefix, in any order. */
+		{"s3://b=/m , s3a://b/cold=/cold", "s3n://b/cold/x", "/cold/x"},
+		{"s3://b/cold=/cold,s3://b=/m", "s3://b/warm/x", "/m/warm/x"},
+		{"s3://b=/", "s3://b/x", "/x"},
+		/* The table's own place is one of them. */
+		{"s3://lake=/elsewhere", "s3://lake/t/data/x", "/found/t/data/x"},
+		{"s3://lake/t/data=/ssd", "s3://lake/t/data/x", "/ssd/x"},
+		{"s3://lake/t/data=/ssd", "s3://lake/t/metadata/x", "/found/t/metadata/x"},
+		{"s3://lake/t=/moved", "s3://lake/t/data/x", "/moved/data/x"},
+		/* Escapes. */
+		{"s3://b/p\\=1\\,2=/a\\,b\\\\c", "s3://b/p=1,2/x", "/a,b\\c/x"},
+	};
+	BfArena *a = test_arena();
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		BfLocationMap *map;
+		BfLocation l;
+		const char *path = "refused";
+
+		REQUIRE_OK(
+			bf_location_new(a, "s3://lake/t", "/found/t/metadata/v1.metadata.json", &l, &test_err));
+		REQUIRE_OK(bf_location_map_parse(a, cases[i].map, &map, &test_err));
+		l.map = map;
+		if (cases[i].expected == NULL)
+			EXPECT_FAIL(bf_location_resolve(a, &l, cases[i].path, &path, &test_err),
+						BF_ERR_UNSUPPORTED, -1);
+		else
+		{
+			REQUIRE_OK(bf_location_resolve(a, &l, cases[i].path, &path, &test_err));
+			EXPECT_STR(path, cases[i].expected);
+			EXPECT(bf_location_inside(&l, path));
+		}
+	}
+}
+
+TEST(iceberg_location_map_damaged)
+{
+	static const struct
+	{
+		const char *map, *names;
+	} cases[] = {
+		{"", "has no \"=\""},
+		{"s3://b", "has no \"=\""},
+		{"s3://b=/m,", "has no \"=\""},
+		{"=/m", "is empty"},
+		{"s3://b=", "path"},
+		{"s3://b=m", "no absolute directory"},
+		{"s3://b=s3://c", "no absolute directory"},
+		{"s3://b/..=/m", "leaves its root"},
+		{"s3://b=/m,s3a://b/=/n", "given twice"},
+	};
+	BfArena *a = test_arena();
+	BfLocationMap *map;
+	char many[4096];
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		EXPECT_FAIL(bf_location_map_parse(a, cases[i].map, &map, &test_err), BF_ERR_VALUE, -1);
+		if (strstr(test_err.text, cases[i].names) == NULL)
+			test_fail(__FILE__, __LINE__, "\"%s\": \"%s\" does not name %s", cases[i].map,
+					  test_err.text, cases[i].names);
+	}
+	memset(many, ',', sizeof many);
+	many[sizeof many - 1] = '\0';
+	EXPECT_FAIL(bf_location_map_parse(a, many, &map, &test_err), BF_ERR_LIMIT, -1);
+}
