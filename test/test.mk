@@ -177,6 +177,10 @@ corpus: stage ## The files that BIFANG_CORPUS names, read through SQL
 test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both directions
 	@test/interop.sh
 
+.PHONY: bench
+bench: stage ## Scans of 6 million rows in Parquet against a heap table
+	@test/bench/scan_vs_heap.sh
+
 .PHONY: docs docs-tables
 docs: stage ## README.md says what the extension says
 	@test/docs.sh check
