@@ -66,6 +66,8 @@ make_tuple(int32_t n, ...)
 
 /* Of the table at hand: names of files of one test don't clash. */
 static int32_t serial;
+/* Of the table or manifest at hand: each call of test_arena makes one. */
+static BfArena *arena;
 
 /* --- Manifests ------------------------------------------------------------------------------ */
 
@@ -117,7 +119,7 @@ put_bound(BfBuffer *b, const BfValue *v)
 {
 	BfView bytes;
 
-	TRY(bfi_single_value(test_arena(), v, &bytes, &test_err));
+	TRY(bfi_single_value(arena, v, &bytes, &test_err));
 	TRY(bf_buffer_varint(b, bytes.len, &test_err));
 	return bf_buffer_append(b, bytes.ptr, bytes.len, &test_err);
 }
@@ -267,7 +269,7 @@ partition_schema(const BfIceMetadata *m, const BfIceSpec *spec, const char **out
 											  f->field_id, "type", "null",
 											  bfi_avro_type_json(type, f->field_id)));
 	}
-	TRY(bfi_json_text(test_arena(), list, out, &test_err));
+	TRY(bfi_json_text(arena, list, out, &test_err));
 	json_decref(list);
 	return BF_OK;
 }
@@ -275,7 +277,7 @@ partition_schema(const BfIceMetadata *m, const BfIceSpec *spec, const char **out
 BfStatus
 make_manifest(const BfIceMetadata *m, MakeManifest *manifest, BfView *out, BfError *err)
 {
-	BfArena *a = test_arena();
+	BfArena *a = arena = test_arena();
 	const BfIceSpec *spec = bf_ice_spec(m, manifest->spec_id);
 	const char *partition, *schema;
 	BfAvroWriter *w;
@@ -301,10 +303,9 @@ write_manifest(const MakeTable *t, const BfIceMetadata *m, MakeManifest *manifes
 	if (manifest->path != NULL)
 		return BF_OK;
 	TRY(make_manifest(m, manifest, &bytes, &test_err));
-	manifest->path =
-		bf_arena_printf(test_arena(), "%s/metadata/%d-%s", t->dir, serial, manifest->name);
+	manifest->path = bf_arena_printf(arena, "%s/metadata/%d-%s", t->dir, serial, manifest->name);
 	manifest->length = bytes.len;
-	return bf_publish_bytes(test_arena(), manifest->path, bytes.ptr, bytes.len, &test_err);
+	return bf_publish_bytes(arena, manifest->path, bytes.ptr, bytes.len, &test_err);
 }
 
 /* --- Lists ---------------------------------------------------------------------------------- */
@@ -393,7 +394,7 @@ put_list_entry(BfBuffer *b, const BfIceMetadata *metadata, const MakeManifest *m
 static BfStatus
 write_list(const MakeTable *t, const BfIceMetadata *m, const MakeSnapshot *s)
 {
-	BfArena *a = test_arena();
+	BfArena *a = arena;
 	BfAvroWriter *w;
 	BfView bytes;
 
@@ -455,7 +456,7 @@ put_metadata(const MakeTable *t, BfBuffer *b)
 static BfStatus
 write_table(const MakeTable *t, BfIceTable **out)
 {
-	BfArena *a = test_arena();
+	BfArena *a = arena;
 	BfIceMetadata *m;
 	const char *path;
 	BfBuffer *b;
@@ -476,6 +477,7 @@ make_table(MakeTable *t)
 {
 	BfIceTable *out = NULL;
 
+	arena = test_arena();
 	if (t->dir == NULL)
 		t->dir = test_dir();
 	if (write_table(t, &out) != BF_OK)
