@@ -12,6 +12,7 @@
  * when the next page's first level says so. Views into the page that is left then are moved.
  */
 #include "parquet/internal.h"
+#include "parquet/levels.h"
 
 /* Levels decoded at once. */
 #define CHUNK 1024
@@ -96,10 +97,18 @@ decode_ahead(BfiColumn *c, BfError *err)
 static void
 count_rows(BfiLevels *l, int32_t want)
 {
-	const uint8_t *rep = l->rep->data;
+	uint32_t seen = 0;
 
-	for (; l->counted < l->n && l->ahead <= want; l->counted++)
-		l->ahead += rep[l->counted] == 0;
+	if (l->ahead <= want && l->counted < l->n)
+	{
+		l->counted +=
+			(int32_t) bfi_find_zero(l->rep->data + l->counted, (uint32_t) (l->n - l->counted),
+									(uint32_t) (want - l->ahead), &seen);
+		/* What was found is the first row that is too many. */
+		seen += l->counted < l->n;
+		l->counted += l->counted < l->n;
+	}
+	l->ahead += (int32_t) seen;
 }
 
 /* The levels of the last batch go away; what is ahead moves to the front. */
@@ -161,12 +170,11 @@ decode_values(BfiColumn *c, int32_t from, int32_t to, BfError *err)
 	const uint8_t *def = l->def->data;
 	uint8_t max = (uint8_t) c->leaf->max_def;
 	size_t size = bf_storage_size(c->leaf->storage);
-	int32_t n = 0;
+	int32_t n;
 
 	if (!l->values)
 		return BF_OK;
-	for (int32_t i = from; i < to; i++)
-		n += def[i] == max;
+	n = (int32_t) bfi_count_byte(def + from, (uint32_t) (to - from), max);
 	BF_NEVER(err, n > c->values.left);
 	if (l->skipping)
 		return bfi_values_skip(c, n, err);
@@ -243,11 +251,12 @@ read_repeated_rows(BfiColumn *c, int32_t n, BfError *err)
 
 	for (;;)
 	{
-		const uint8_t *rep = l->rep->data;
+		uint32_t more = 0;
 		int32_t to = l->used;
 
-		for (; to < l->n && (rep[to] != 0 || seen < n); to++)
-			seen += rep[to] == 0;
+		to += (int32_t) bfi_find_zero(l->rep->data + to, (uint32_t) (l->n - to),
+									  (uint32_t) (n - seen), &more);
+		seen += (int32_t) more;
 		BF_TRY(decode_values(c, l->used, to, err));
 		l->used = to;
 		if (to < l->n)

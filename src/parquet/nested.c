@@ -20,6 +20,7 @@
  * below it, whose values are not decoded.
  */
 #include "parquet/internal.h"
+#include "parquet/levels.h"
 
 typedef struct Node
 {
@@ -42,6 +43,7 @@ struct BfiNested
 	int32_t n_streams;
 	BfiColumn *streams; /* one per leaf that is read, in the file's order */
 	int32_t failed;		/* index of a stream */
+	BfBuffer *marks;	/* scratch: a byte per slot */
 	Node root;
 	BfVector vector;
 };
@@ -213,6 +215,7 @@ bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *m
 	t->shared = shared;
 	t->failed = -1;
 	BF_NEW(a, plan.use, n_leaves, err);
+	BF_TRY(bf_buffer_new(a, f->limits.page_bytes_max + ((size_t) 1 << 20), &t->marks, err));
 	BF_TRY(build(a, &plan, &t->root, shape, &f->schema.fields[field], mapping, 1, err));
 	for (int32_t i = 0; i < n_leaves; i++)
 		n += plan.use[i] != LEAF_UNUSED;
@@ -241,12 +244,6 @@ reserve_bits(BfBuffer *b, int32_t n, uint64_t **out, BfError *err)
 	return BF_OK;
 }
 
-static inline void
-add_bit(uint64_t *bits, int32_t n, bool one)
-{
-	bits[n >> 6] |= (uint64_t) one << (n & 63);
-}
-
 static BfStatus
 check_count(const BfiColumn *c, int32_t found, int32_t n, BfError *err)
 {
@@ -261,82 +258,154 @@ rep_levels(const BfiColumn *c)
 	return c->leaf->max_rep > 0 ? c->levels->rep->data : NULL;
 }
 
+/* What a level pair is for a node. */
+enum
+{
+	IS_SLOT = 1,
+	IS_VALID = 2,
+	IS_ITEM = 4
+};
+
+/* Levels that are classified at once. */
+#define CHUNK 512
+
+/* rep NULL: no leaf below is repeated. */
+static inline void
+classify(const BfiShape *s, const uint8_t *rep, const uint8_t *def, int32_t n, uint8_t *out)
+{
+	const BfiBytes16 slot_def = bfi_all16((uint8_t) s->slot_def);
+	const BfiBytes16 slot_rep = bfi_all16((uint8_t) s->slot_rep);
+	const BfiBytes16 valid_def = bfi_all16((uint8_t) s->def);
+	const BfiBytes16 item_def = bfi_all16((uint8_t) s->item_def);
+	const BfiBytes16 item_rep = bfi_all16((uint8_t) s->item_rep);
+
+	for (int32_t i = 0; i < n; i += 16)
+	{
+		BfiBytes16 d = bfi_load16(def + i);
+		BfiBytes16 r = rep != NULL ? bfi_load16(rep + i) : bfi_all16(0);
+		BfiBytes16 slot = (BfiBytes16) (d >= slot_def) & (BfiBytes16) (r <= slot_rep);
+		BfiBytes16 valid = slot & (BfiBytes16) (d >= valid_def);
+		BfiBytes16 item = (BfiBytes16) (d >= item_def) & (BfiBytes16) (r <= item_rep);
+		BfiBytes16 all = (slot & IS_SLOT) | (valid & IS_VALID) | (item & IS_ITEM);
+
+		memcpy(out + i, &all, sizeof all);
+	}
+}
+
+static BfStatus
+reserve_marks(BfiNested *t, int32_t n, uint8_t **out, BfError *err)
+{
+	t->marks->len = 0;
+	BF_TRY(bf_buffer_reserve(t->marks, (size_t) n + BFI_SLACK, err));
+	*out = t->marks->data;
+	return BF_OK;
+}
+
+/* Bits of the n marks; NULL when all are set. */
+static BfStatus
+pack(Node *node, const uint8_t *marks, int32_t n, uint64_t **out, BfError *err)
+{
+	uint64_t *bits;
+
+	BF_TRY(reserve_bits(node->validity, n, &bits, err));
+	*out = bfi_pack_bits(marks, (uint32_t) n, bits) == (uint32_t) n ? NULL : bits;
+	return BF_OK;
+}
+
 /* Validity of the n slots of a struct or leaf; NULL where none is NULL. */
 static BfStatus
-slot_validity(Node *node, const BfiColumn *c, int32_t n, uint64_t **out, BfError *err)
+slot_validity(BfiNested *t, Node *node, const BfiColumn *c, int32_t n, uint64_t **out, BfError *err)
 {
 	const BfiShape *s = node->shape;
 	const uint8_t *rep = rep_levels(c);
 	const uint8_t *def = c->levels->def->data;
 	int32_t n_levels = c->levels->used;
 	int32_t found = 0;
-	int32_t nulls = 0;
-	uint64_t *bits;
+	uint8_t *marks;
 
 	*out = NULL;
-	/* Not more slots than levels; that there are n is found out on the way. */
-	BF_TRY(reserve_bits(node->validity, n_levels, &bits, err));
-	if (s->slot_def == 0 && (rep == NULL || c->leaf->max_rep <= s->slot_rep))
+	BF_TRY(reserve_marks(t, n_levels, &marks, err));
+	if (s->slot_def == 0 && c->leaf->max_rep <= s->slot_rep)
 	{
 		BF_TRY(check_count(c, n_levels, n, err));
-		for (int32_t i = 0; i < n_levels; i++)
-			add_bit(bits, i, def[i] >= s->def);
-		for (int32_t i = 0; i < n_levels; i++)
-			nulls += def[i] < s->def;
+		bfi_at_least(def, (uint32_t) n_levels, (uint8_t) s->def, marks);
+		return pack(node, marks, n, out, err);
 	}
-	else
+	for (int32_t i = 0; i < n_levels; i += CHUNK)
 	{
-		for (int32_t i = 0; i < n_levels; i++)
+		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
+		uint8_t what[CHUNK];
+
+		classify(s, rep != NULL ? rep + i : NULL, def + i, k, what);
+		for (int32_t j = 0; j < k; j++)
 		{
-			bool slot = def[i] >= s->slot_def && (rep == NULL || rep[i] <= s->slot_rep);
-			bool valid = slot && def[i] >= s->def;
-
-			add_bit(bits, found, valid);
-			found += slot;
-			nulls += slot && !valid;
+			marks[found] = what[j] >> 1 & 1;
+			found += what[j] & IS_SLOT;
 		}
-		BF_TRY(check_count(c, found, n, err));
-	}
-	if (nulls > 0)
-		*out = bits;
-	return BF_OK;
-}
-
-/* The slots of a list and their items. With `same`, the offsets must be those that are there. */
-static BfStatus
-list_offsets(const Node *node, const BfiColumn *c, int32_t n, const int32_t *same, uint64_t *bits,
-			 int32_t *offsets, int32_t *nulls, BfError *err)
-{
-	const BfiShape *s = node->shape;
-	const uint8_t *rep = c->levels->rep->data;
-	const uint8_t *def = c->levels->def->data;
-	int32_t found = 0;
-	int32_t items = 0;
-	bool differ = false;
-
-	*nulls = 0;
-	for (int32_t i = 0; i < c->levels->used; i++)
-	{
-		bool slot = def[i] >= s->slot_def && rep[i] <= s->slot_rep;
-		bool valid = slot && def[i] >= s->def;
-
-		if (same != NULL)
-			differ |= slot && found < n && same[found] != items;
-		else
-		{
-			offsets[found] = items;
-			add_bit(bits, found, valid);
-		}
-		found += slot;
-		*nulls += slot && !valid;
-		items += def[i] >= s->item_def && rep[i] <= s->item_rep;
 	}
 	BF_TRY(check_count(c, found, n, err));
-	if (same == NULL)
-		offsets[found] = items;
-	else
-		BF_DATA(err, !differ && same[n] == items, c->page.at,
-				"the column's lists differ from its neighbours'");
+	return pack(node, marks, n, out, err);
+}
+
+/* Where the items of a list's slots begin. */
+static BfStatus
+list_offsets(BfiNested *t, Node *node, const BfiColumn *c, int32_t n, int32_t *offsets,
+			 uint64_t **validity, BfError *err)
+{
+	const uint8_t *rep = c->levels->rep->data;
+	const uint8_t *def = c->levels->def->data;
+	int32_t n_levels = c->levels->used;
+	int32_t found = 0;
+	int32_t items = 0;
+	uint8_t *marks;
+
+	BF_TRY(reserve_marks(t, n_levels, &marks, err));
+	for (int32_t i = 0; i < n_levels; i += CHUNK)
+	{
+		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
+		uint8_t what[CHUNK];
+
+		classify(node->shape, rep + i, def + i, k, what);
+		for (int32_t j = 0; j < k; j++)
+		{
+			offsets[found] = items;
+			marks[found] = what[j] >> 1 & 1;
+			found += what[j] & IS_SLOT;
+			items += what[j] >> 2;
+		}
+	}
+	offsets[found] = items;
+	BF_TRY(check_count(c, found, n, err));
+	return pack(node, marks, n, validity, err);
+}
+
+/* Another leaf below the list must have the same items. */
+static BfStatus
+check_offsets(const Node *node, const BfiColumn *c, int32_t n, const int32_t *offsets, BfError *err)
+{
+	const uint8_t *rep = c->levels->rep->data;
+	const uint8_t *def = c->levels->def->data;
+	int32_t n_levels = c->levels->used;
+	int32_t found = 0;
+	int32_t items = 0;
+	int32_t differ = 0;
+
+	for (int32_t i = 0; i < n_levels; i += CHUNK)
+	{
+		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
+		uint8_t what[CHUNK];
+
+		classify(node->shape, rep + i, def + i, k, what);
+		for (int32_t j = 0; j < k; j++)
+		{
+			differ |= (offsets[found < n ? found : n] ^ items) & -(what[j] & IS_SLOT);
+			found += what[j] & IS_SLOT;
+			items += what[j] >> 2;
+		}
+	}
+	BF_TRY(check_count(c, found, n, err));
+	BF_DATA(err, differ == 0 && offsets[n] == items, c->page.at,
+			"the column's lists differ from its neighbours'");
 	return BF_OK;
 }
 
@@ -365,12 +434,12 @@ assemble_children(BfiNested *t, Node *node, int32_t n, BfError *err)
 }
 
 static BfStatus
-assemble_leaf(Node *node, BfiColumn *c, int32_t n, BfVector *out, BfError *err)
+assemble_leaf(BfiNested *t, Node *node, BfiColumn *c, int32_t n, BfVector *out, BfError *err)
 {
 	size_t size = bf_storage_size(out->storage);
 	BfBuffer *dense = c->levels->dense;
 
-	BF_TRY(slot_validity(node, c, n, &out->validity, err));
+	BF_TRY(slot_validity(t, node, c, n, &out->validity, err));
 	if (size == 0)
 	{
 		bf_vector_set_null(out, out->type, n);
@@ -393,17 +462,13 @@ static BfStatus
 assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 {
 	const BfiColumn *guide = &t->streams[node->guide];
-	uint64_t *bits;
 	int32_t *offsets;
-	int32_t nulls;
 
-	BF_TRY(reserve_bits(node->validity, guide->levels->used, &bits, err));
 	node->offsets->len = 0;
 	BF_TRY(bf_buffer_reserve(node->offsets, ((size_t) guide->levels->used + 2) * sizeof *offsets,
 							 err));
 	offsets = (int32_t *) (void *) node->offsets->data;
-	BF_TRY(list_offsets(node, guide, n, NULL, bits, offsets, &nulls, err));
-	out->validity = nulls > 0 ? bits : NULL;
+	BF_TRY(list_offsets(t, node, guide, n, offsets, &out->validity, err));
 	out->offsets = offsets;
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
@@ -413,7 +478,7 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 			c->leaf_index >= node->shape->leaf_end)
 			continue;
 		t->failed = i;
-		BF_TRY(list_offsets(node, c, n, offsets, NULL, NULL, &nulls, err));
+		BF_TRY(check_offsets(node, c, n, offsets, err));
 	}
 	return assemble_children(t, node, offsets[n], err);
 }
@@ -422,7 +487,7 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 static BfStatus
 assemble_variant(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 {
-	BF_TRY(slot_validity(node, &t->streams[node->guide], n, &out->validity, err));
+	BF_TRY(slot_validity(t, node, &t->streams[node->guide], n, &out->validity, err));
 	BF_TRY(assemble_children(t, node, n, err));
 	node->data->len = 0;
 	BF_TRY(bf_buffer_reserve(node->data, ((size_t) n + 1) * sizeof(BfView), err));
@@ -457,9 +522,9 @@ assemble(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 		case BF_KIND_STRUCT:
 			/* Without any leaf below it is there wherever its parent is. */
 			if (guide != NULL)
-				BF_TRY(slot_validity(node, guide, n, &out->validity, err));
+				BF_TRY(slot_validity(t, node, guide, n, &out->validity, err));
 			return assemble_children(t, node, n, err);
-		default: return assemble_leaf(node, guide, n, out, err);
+		default: return assemble_leaf(t, node, guide, n, out, err);
 	}
 }
 
