@@ -130,13 +130,13 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			attrs = lappend_int(attrs, i + 1);
-	sm.scan = bifang_scan_new(CurrentMemoryContext, relation, attrs);
+	sm.scan = bifang_scan_new(CurrentMemoryContext, relation, attrs, NULL);
 	sm.values = palloc0((Size) desc->natts * sizeof(Datum));
 	sm.isnull = palloc((Size) desc->natts * sizeof(bool));
 	sm.order = palloc((Size) targrows * sizeof(int64));
 	memset(sm.isnull, true, (size_t) desc->natts);
 	reservoir_init_selection_state(&sm.state, targrows);
-	bifang_scan_restart(sm.scan, &bifang_log_everything);
+	bifang_scan_restart(sm.scan);
 	sm.scan->unit_step = Max(bifang_scan_work(sm.scan, snapshot)->n_units / UNITS_WANTED, 1);
 	while (bifang_scan_fill(sm.scan, snapshot))
 	{

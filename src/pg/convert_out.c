@@ -191,20 +191,20 @@ bifang_out_begin(BifangOut *o, const char *file)
 }
 
 int32
-bifang_out_fit(const BifangOut *o, const BfVector *v, int32 first, int32 n, int64 bytes)
+bifang_out_fit(const BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, int64 bytes)
 {
 	int64 total = 0;
 
 	if (o->view == NULL || v->form != BF_VEC_FLAT || n <= 1)
 		return n;
 	for (int32 i = 0; i < n; i++)
-		total += v->data.view[first + i].len;
+		total += v->data.view[rows[i]].len;
 	if (likely(total <= bytes))
 		return n;
-	total = v->data.view[first].len;
+	total = v->data.view[rows[0]].len;
 	for (int32 i = 1; i < n; i++)
 	{
-		total += v->data.view[first + i].len;
+		total += v->data.view[rows[i]].len;
 		if (total > bytes)
 			return i;
 	}
@@ -297,18 +297,12 @@ check_domain(BifangOut *o, int32 n, Datum *values, const bool *isnull)
 	error_context_stack = callback.previous;
 }
 
-bool
-bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
-				   bool *isnull)
+/* Rows that follow each other. */
+static bool
+convert_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	bool any_null = false;
 
-	if (v->storage == BF_STORE_NONE) /* of unknown type: NULL whatever the validity says */
-	{
-		memset(isnull, true, (size_t) n);
-		return true;
-	}
-	bump_reset(&o->row_bump);
 	switch (v->form)
 	{
 		case BF_VEC_FLAT:
@@ -328,6 +322,33 @@ bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum 
 				values[i] = values[0];
 			break;
 	}
+	return any_null;
+}
+
+bool
+bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, Datum *values,
+				   bool *isnull)
+{
+	bool any_null = false;
+
+	if (v->storage == BF_STORE_NONE) /* of unknown type: NULL whatever the validity says */
+	{
+		memset(isnull, true, (size_t) n);
+		return true;
+	}
+	bump_reset(&o->row_bump);
+	if (v->form == BF_VEC_CONST || rows[n - 1] - rows[0] == n - 1)
+		any_null = convert_run(o, v, rows[0], n, values, isnull);
+	else
+		for (int32 i = 0; i < n;)
+		{
+			int32 end = i + 1;
+
+			while (end < n && rows[end] == rows[end - 1] + 1)
+				end++;
+			any_null |= convert_run(o, v, rows[i], end - i, values + i, isnull + i);
+			i = end;
+		}
 	if (unlikely(o->has_domain))
 		check_domain(o, n, values, isnull);
 	return any_null;

@@ -45,11 +45,11 @@ extern BifangOut *bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int3
 extern void bifang_out_free(BifangOut *o);
 /* Says what the next vectors come from; dictionaries seen before are forgotten. */
 extern void bifang_out_begin(BifangOut *o, const char *file);
-/* How many of the rows [first, first + n) make Datums of at most `bytes` together; at least 1. */
+/* How many of the rows make Datums of at most `bytes` together; at least 1. `rows` ascend. */
 extern int32
-bifang_out_fit(const BifangOut *o, const BfVector *v, int32 first, int32 n, int64 bytes);
-/* Rows [first, first + n) into values[0..n) and isnull[0..n). Says whether one of them is NULL. */
-extern bool bifang_out_convert(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
-							   bool *isnull);
+bifang_out_fit(const BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, int64 bytes);
+/* The rows into values[0..n) and isnull[0..n). Says whether one of them is NULL. */
+extern bool bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n,
+							   Datum *values, bool *isnull);
 
 #endif

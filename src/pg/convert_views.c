@@ -325,12 +325,14 @@ static inline __attribute__((always_inline)) void
 copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool *isnull, bool text)
 {
 	char *to;
+	char *end;
 	size_t total = 0;
 
 	for (int32 i = 0; i < n; i++)
 		total += data[i].len;
 	bifang_bump_reserve(o, &o->row_bump, total + (size_t) n * (VARHDRSZ + MAXIMUM_ALIGNOF));
 	to = o->row_bump.at;
+	end = to + o->row_bump.left;
 	o->row_bump.left = 0; /* the block is spoken for; what `view` makes goes elsewhere */
 	for (int32 i = 0; i < n; i++)
 	{
@@ -360,6 +362,12 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool 
 		memcpy(VARDATA(to), v.ptr, v.len);
 		values[i] = PointerGetDatum(to);
 		to += v.len + VARHDRSZ;
+	}
+	if (o->row_bump.left == 0) /* nothing went elsewhere: the rest of the block is free again */
+	{
+		to = (char *) MAXALIGN(to);
+		o->row_bump.at = to;
+		o->row_bump.left = to < end ? (size_t) (end - to) : 0;
 	}
 }
 

@@ -3,47 +3,27 @@
  */
 #include "pg/explain.h"
 
-#include "access/stratnum.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
 #include "pg/fdw.h"
 #include "pg/plan.h"
 
-static const char *const strategy_text[] = {
-	[BTLessStrategyNumber] = "<",	 [BTLessEqualStrategyNumber] = "<=",
-	[BTEqualStrategyNumber] = "=",	 [BTGreaterEqualStrategyNumber] = ">=",
-	[BTGreaterStrategyNumber] = ">",
-};
-
-/* The predicates that the log's index answers: column, operator, expression. */
+/* The predicates that the scan itself uses to leave out files and rows. */
 static void
-explain_searches(ForeignScanState *node, ExplainState *es)
+explain_filter(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	List *numbers = list_nth(plan->fdw_private, BIFANG_PLAN_SEARCHES);
 	List *context;
-	StringInfoData text;
-	ListCell *lc;
-	int i = 0;
 
 	if (plan->fdw_exprs == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
-	initStringInfo(&text);
-	foreach (lc, plan->fdw_exprs)
-	{
-		BfKafkaColumn column = (BfKafkaColumn) list_nth_int(numbers, i);
-		int strategy = list_nth_int(numbers, i + 1);
-		bool is_array = list_nth_int(numbers, i + 2) != 0;
-		char *value = deparse_expression(lfirst(lc), context, true, false);
-
-		appendStringInfo(&text, is_array ? "%s(\"%s\" %s ANY (%s))" : "%s(\"%s\" %s %s)",
-						 i == 0 ? "" : " AND ", bifang_kafka_column_name(column),
-						 strategy_text[strategy], value);
-		i += BIFANG_SEARCH_INTS;
-	}
-	ExplainPropertyText("Index Search", text.data, es);
+	ExplainPropertyText("Pushed Filter",
+						deparse_expression((Node *) make_ands_explicit(plan->fdw_exprs), context,
+										   es->verbose, false),
+						es);
 }
 
 /* "Parquet Files: 20 (rows 123)": a number and a second one that only text output puts beside it.
@@ -64,30 +44,6 @@ explain_tier(const char *label, const char *rows_label, int64 n, int64 rows, boo
 	}
 	ExplainPropertyInteger(label, NULL, n, es);
 	ExplainPropertyInteger(rows_label, NULL, rows, es);
-}
-
-static void
-explain_work(const BifangWorklist *w, ExplainState *es)
-{
-	if (w->format == BIFANG_ICEBERG)
-	{
-		if (w->snapshot_id >= 0)
-			ExplainPropertyInteger("Lake Snapshot", NULL, w->snapshot_id, es);
-		if (w->bifang_snapshot_id >= 0 && w->bifang_snapshot_id != w->snapshot_id)
-			ExplainPropertyInteger("Bifang Snapshot", NULL, w->bifang_snapshot_id, es);
-		if (w->n_units == 0)
-			ExplainPropertyText("Tiers", "none: the table is empty", es);
-	}
-	explain_tier("Parquet Files", "Parquet Rows", w->n_of_tier[BIFANG_TIER_PARQUET],
-				 w->rows_of_tier[BIFANG_TIER_PARQUET], w->exact, es);
-	explain_tier("Offloaded Ledgers", "Offloaded Rows", w->n_of_tier[BIFANG_TIER_OFFLOAD],
-				 w->rows_of_tier[BIFANG_TIER_OFFLOAD], w->exact, es);
-	explain_tier("Live Ledgers", "Live Rows", w->n_of_tier[BIFANG_TIER_LIVE],
-				 w->rows_of_tier[BIFANG_TIER_LIVE], w->exact, es);
-	explain_tier("Kafka Partitions", "Kafka Rows", w->n_of_tier[BIFANG_TIER_KAFKA],
-				 w->rows_of_tier[BIFANG_TIER_KAFKA], w->exact, es);
-	if (w->live_rows > 0)
-		ExplainPropertyInteger("Rows Not In Lake", NULL, w->live_rows, es);
 }
 
 typedef struct Counter
@@ -117,36 +73,93 @@ explain_counters(const char *group, const Counter *counters, int n, ExplainState
 }
 
 static void
+explain_pruning(const BifangWorklist *w, ExplainState *es)
+{
+	const BfIcePlanCounters *c = w->plan == NULL ? NULL : &w->plan->counters;
+
+	if (c != NULL && c->files_by_partition + c->files_by_bounds + c->manifests_skipped > 0)
+	{
+		const Counter pruned[] = {
+			{"manifests", c->manifests_skipped},
+			{"by partition", c->files_by_partition},
+			{"by bounds", c->files_by_bounds},
+		};
+
+		explain_counters("Files Pruned", pruned, lengthof(pruned), es);
+	}
+	if (w->units_pruned > 0)
+		ExplainPropertyInteger("Units Pruned", NULL, w->units_pruned, es);
+	if (c != NULL && c->delete_files > 0)
+		ExplainPropertyInteger("Delete Files", NULL, c->delete_files, es);
+}
+
+static void
+explain_work(const BifangWorklist *w, ExplainState *es)
+{
+	if (w->format == BIFANG_ICEBERG)
+	{
+		if (w->point.main != NULL)
+			ExplainPropertyInteger("Lake Snapshot", NULL, w->point.main->id, es);
+		if (w->point.bifang != NULL && w->point.bifang != w->point.main)
+			ExplainPropertyInteger("Bifang Snapshot", NULL, w->point.bifang->id, es);
+		if (w->n_units == 0 && w->point.main == NULL && w->live_rows == 0)
+			ExplainPropertyText("Tiers", "none: the table is empty", es);
+	}
+	explain_tier("Parquet Files", "Parquet Rows", w->n_of_tier[BIFANG_TIER_PARQUET],
+				 w->rows_of_tier[BIFANG_TIER_PARQUET], w->exact, es);
+	explain_tier("Offloaded Ledgers", "Offloaded Rows", w->n_of_tier[BIFANG_TIER_OFFLOAD],
+				 w->rows_of_tier[BIFANG_TIER_OFFLOAD], w->exact, es);
+	explain_tier("Live Ledgers", "Live Rows", w->n_of_tier[BIFANG_TIER_LIVE],
+				 w->rows_of_tier[BIFANG_TIER_LIVE], w->exact, es);
+	explain_tier("Kafka Partitions", "Kafka Rows", w->n_of_tier[BIFANG_TIER_KAFKA],
+				 w->rows_of_tier[BIFANG_TIER_KAFKA], w->exact, es);
+	if (w->live_rows > 0)
+		ExplainPropertyInteger("Rows Not In Lake", NULL, w->live_rows, es);
+}
+
+static void
 explain_read(const BifangScan *s, ExplainState *es)
 {
 	const BifangWorklist *w = s->work;
+	const BifangCounters *n = &s->count;
 	const Counter parquet[] = {
-		{"row groups", s->parquet.row_groups_read},
-		{"pages", s->parquet.pages_read},
-		{"pages decompressed", s->parquet.pages_decompressed},
-		{"rows decoded", s->parquet.rows_decoded},
+		{"row groups", n->parquet.row_groups_read},
+		{"pages", n->parquet.pages_read},
+		{"pages decompressed", n->parquet.pages_decompressed},
+		{"rows decoded", n->parquet.rows_decoded},
 	};
 	const Counter log[] = {
-		{"segments", s->log.segments_read},
-		{"segments skipped", s->log.segments_skipped},
-		{"batches", s->log.batches_read},
-		{"batches skipped", s->log.batches_skipped},
-		{"entries decoded", s->log.entries_decoded},
-		{"index probes", s->log.index.probes},
-		{"warm", s->log.index.warm_hits},
-		{"cold", s->log.index.cold_hits},
+		{"segments", n->log.segments_read},
+		{"segments skipped", n->log.segments_skipped},
+		{"batches", n->log.batches_read},
+		{"batches skipped", n->log.batches_skipped},
+		{"entries decoded", n->log.entries_decoded},
+		{"index probes", n->log.index.probes},
+		{"warm", n->log.index.warm_hits},
+		{"cold", n->log.index.cold_hits},
+	};
+	const Counter deletes[] = {
+		{"files", n->deletes.files_read},
+		{"positions", n->deletes.positions},
+		{"keys", n->deletes.keys},
+		{"rows deleted", n->deletes.rows_deleted},
 	};
 	const Counter io[] = {
-		{"files", s->io.files_opened + s->log.io.files_opened},
-		{"reads", s->io.reads + s->log.io.reads},
-		{"coalesced", s->io.coalesced + s->log.io.coalesced},
-		{"bytes", s->io.bytes_read + s->log.io.bytes_read},
+		{"files", n->io.files_opened + n->log.io.files_opened},
+		{"reads", n->io.reads + n->log.io.reads},
+		{"coalesced", n->io.coalesced + n->log.io.coalesced},
+		{"bytes", n->io.bytes_read + n->log.io.bytes_read},
 	};
 
 	if (w->n_of_tier[BIFANG_TIER_PARQUET] > 0)
 		explain_counters("Parquet Read", parquet, lengthof(parquet), es);
 	if (w->n_units > w->n_of_tier[BIFANG_TIER_PARQUET])
 		explain_counters("Log Read", log, lengthof(log), es);
+	if (n->deletes.files_read > 0)
+		explain_counters("Deletes", deletes, lengthof(deletes), es);
+	if (n->rows_filtered - n->deletes.rows_deleted > 0)
+		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL,
+							   n->rows_filtered - n->deletes.rows_deleted, es);
 	explain_counters("I/O", io, lengthof(io), es);
 }
 
@@ -155,8 +168,14 @@ bifangExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	BifangScanNode *n = node->fdw_state;
 
-	explain_work(bifang_scan_work(n->scan, node->ss.ps.state->es_snapshot), es);
-	explain_searches(node, es);
+	BifangWorklist *w;
+
+	n->scan->explain = true; /* what has not run by now will not */
+	w = bifang_scan_work(n->scan, node->ss.ps.state->es_snapshot);
+	bifang_scan_count_deletes(n->scan);
+	explain_filter(node, es);
+	explain_work(w, es);
+	explain_pruning(w, es);
 	if (es->analyze)
 		explain_read(n->scan, es);
 }

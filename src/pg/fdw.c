@@ -12,6 +12,7 @@
 #include "pg/fdw.h"
 #include "pg/import.h"
 #include "pg/modify.h"
+#include "pg/parallel.h"
 #include "pg/plan.h"
 
 PG_FUNCTION_INFO_V1(bifang_fdw_handler);
@@ -22,25 +23,25 @@ begin_scan(ForeignScanState *node, int eflags)
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	BifangScanNode *n = palloc0(sizeof *n);
+	BifangPushdown *push = NULL;
+	MemoryContext old;
 
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	if (plan->fdw_exprs != NIL)
+		push = bifang_pushdown_new(plan->fdw_exprs, plan->scan.scanrelid, &node->ss.ps);
 	n->scan = bifang_scan_new(node->ss.ps.state->es_query_cxt, node->ss.ss_currentRelation,
-							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS));
+							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS), push);
+	n->scan->explain = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
+	MemoryContextSwitchTo(old);
 	node->fdw_state = n;
 	/* Columns that nobody needs stay NULL in the slot for the whole scan. */
 	memset(slot->tts_isnull, true, (size_t) slot->tts_tupleDescriptor->natts);
 	memset(slot->tts_values, 0, (size_t) slot->tts_tupleDescriptor->natts * sizeof(Datum));
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		n->searches = bifang_search_new(node);
-}
-
-/* The first row, or the first after a rescan: parameters have their values now. */
-static void
-start_scan(ForeignScanState *node, BifangScanNode *n)
-{
-	BifangLogRange range = bifang_search_eval(n->searches, node);
-
-	bifang_scan_restart(n->scan, &range);
-	n->started = true;
+	/* Rows that a running statement has buffered can be written out now, in parallel mode not any
+	 * more; a worker could not see them otherwise. */
+	if (node->ss.ps.state->es_plannedstmt->parallelModeNeeded && !IsParallelWorker() &&
+		!n->scan->explain)
+		bifang_modify_flush(NULL);
 }
 
 /* A new slice. Its columns without NULLs are marked so in the slot once, not for every row. */
@@ -50,7 +51,11 @@ fill_scan(ForeignScanState *node, BifangScanNode *n)
 	BifangScan *s = n->scan;
 
 	if (!n->started)
-		start_scan(node, n);
+	{
+		/* The first row, or the first after a rescan: parameters have their values now. */
+		bifang_scan_restart(s);
+		n->started = true;
+	}
 	if (!bifang_scan_fill(s, node->ss.ps.state->es_snapshot))
 		return false;
 	for (int32 i = 0; i < s->n_columns; i++)
@@ -118,6 +123,12 @@ bifang_fdw_handler(PG_FUNCTION_ARGS)
 	r->ReScanForeignScan = rescan;
 	r->EndForeignScan = end_scan;
 	r->ExplainForeignScan = bifangExplainForeignScan;
+	r->IsForeignScanParallelSafe = bifangIsForeignScanParallelSafe;
+	r->EstimateDSMForeignScan = bifangEstimateDSMForeignScan;
+	r->InitializeDSMForeignScan = bifangInitializeDSMForeignScan;
+	r->ReInitializeDSMForeignScan = bifangReInitializeDSMForeignScan;
+	r->InitializeWorkerForeignScan = bifangInitializeWorkerForeignScan;
+	r->ShutdownForeignScan = bifangShutdownForeignScan;
 	r->AnalyzeForeignTable = bifangAnalyzeForeignTable;
 	r->ImportForeignSchema = bifangImportForeignSchema;
 

@@ -4,13 +4,15 @@
 #ifndef BIFANG_PG_FDW_H
 #define BIFANG_PG_FDW_H
 
+#include "lib/stringinfo.h"
+
 #include "pg/scan.h"
 
 typedef struct BifangScanNode
 {
 	BifangScan *scan;
-	BifangSearchSet *searches; /* NULL = none */
-	bool started;			   /* false: at the first row, values of searches not taken yet */
+	bool started;		   /* false: at the first row, values of predicates not taken yet */
+	StringInfoData pinned; /* parallel, the leader: what goes into shared memory */
 } BifangScanNode;
 
 #endif

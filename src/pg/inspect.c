@@ -151,7 +151,7 @@ put_bound(Row *r, const BfValue *value, bool known)
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "bound", ALLOCSET_SMALL_SIZES);
 	out = bifang_out_new(cxt, value->type, typid, -1, "bound", NULL);
 	bifang_out_begin(out, "statistics");
-	bifang_out_convert(out, &v, 0, 1, &datum, &isnull);
+	bifang_out_convert(out, &v, (const uint16[]){0}, 1, &datum, &isnull);
 	getTypeOutputInfo(typid, &fn, &varlena);
 	put(r, CStringGetTextDatum(OidOutputFunctionCall(fn, datum)));
 	MemoryContextDelete(cxt);

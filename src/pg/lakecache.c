@@ -8,9 +8,12 @@
 
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/module.h"
 
 #define ENTRIES_MAX 16
 #define BYTES_MAX ((size_t) 64 * 1024 * 1024)
+/* What the JSON tree takes, which no arena counts, in terms of the file's size. */
+#define TREE_FACTOR 8
 
 typedef struct Entry
 {
@@ -19,6 +22,7 @@ typedef struct Entry
 	MemoryContext cxt;
 	BfArena *arena;
 	char *path;
+	char *map; /* location map; "" = none */
 	BfPathInfo identity;
 	int pins;
 } Entry;
@@ -39,6 +43,12 @@ drop(Entry *e)
 	MemoryContextDelete(e->cxt);
 }
 
+static size_t
+entry_bytes(const Entry *e)
+{
+	return bf_arena_bytes(e->arena) + (size_t) e->identity.size * TREE_FACTOR;
+}
+
 /* Drops what is not in use, oldest first, until the bounds hold again. */
 static void
 trim(void)
@@ -51,19 +61,37 @@ trim(void)
 	{
 		Entry *e = dlist_container(Entry, node, iter.cur);
 
-		bytes += bf_arena_bytes(e->arena);
+		bytes += entry_bytes(e);
 		n++;
 		if (e->pins == 0 && n > 1 && (n > ENTRIES_MAX || bytes > BYTES_MAX))
 		{
-			bytes -= bf_arena_bytes(e->arena);
+			bytes -= entry_bytes(e);
 			n--;
 			drop(e);
 		}
 	}
 }
 
+/* Older metadata of the same directory: its table has moved on. */
+static void
+drop_older(const Entry *newest)
+{
+	const char *slash = strrchr(newest->path, '/');
+	size_t n = slash == NULL ? 0 : (size_t) (slash - newest->path) + 1;
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &entries)
+	{
+		Entry *e = dlist_container(Entry, node, iter.cur);
+
+		if (e != newest && e->pins == 0 && strncmp(e->path, newest->path, n) == 0 &&
+			strchr(e->path + n, '/') == NULL)
+			drop(e);
+	}
+}
+
 static Entry *
-find(const char *path, const BfPathInfo *identity)
+find(const char *path, const char *map, const BfPathInfo *identity)
 {
 	dlist_mutable_iter iter;
 
@@ -71,7 +99,7 @@ find(const char *path, const BfPathInfo *identity)
 	{
 		Entry *e = dlist_container(Entry, node, iter.cur);
 
-		if (strcmp(e->path, path) != 0)
+		if (strcmp(e->path, path) != 0 || strcmp(e->map, map) != 0)
 			continue;
 		if (same_file(&e->identity, identity))
 		{
@@ -86,23 +114,28 @@ find(const char *path, const BfPathInfo *identity)
 
 /* Not in the list yet when it fails: its context then goes with the caller's error. */
 static Entry *
-load(const char *path, const BfPathInfo *identity)
+load(const char *path, const char *map, const BfPathInfo *identity)
 {
 	MemoryContext cxt =
 		AllocSetContextCreate(CurrentMemoryContext, "bifang lake table", ALLOCSET_SMALL_SIZES);
 	Entry *e = MemoryContextAllocZero(cxt, sizeof *e);
+	BfLocationMap *pairs = NULL;
 	BfIceTable *table;
 	BfError err;
 
 	e->cxt = cxt;
 	e->path = MemoryContextStrdup(cxt, path);
+	e->map = MemoryContextStrdup(cxt, map);
 	e->identity = *identity;
 	e->arena = bifang_arena(cxt, "lake table", BIFANG_ARENA_MAX_METADATA);
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_ice_load(e->arena, path, NULL, &table, &err), &err);
+	if (map[0] != '\0')
+		BIFANG_CHECK(bf_location_map_parse(e->arena, e->map, &pairs, &err), &err);
+	BIFANG_CHECK(bf_ice_load_mapped(e->arena, path, pairs, NULL, &table, &err), &err);
 	e->lake.table = table;
 	MemoryContextSetParent(cxt, CacheMemoryContext);
 	dlist_push_head(&entries, &e->node);
+	drop_older(e);
 	return e;
 }
 
@@ -127,7 +160,7 @@ pin(MemoryContext cxt, Entry *e)
 }
 
 static Entry *
-open_entry(MemoryContext cxt, const char *metadata_path)
+open_entry(MemoryContext cxt, const char *metadata_path, const char *map)
 {
 	BfPathInfo identity;
 	BfError err;
@@ -138,9 +171,9 @@ open_entry(MemoryContext cxt, const char *metadata_path)
 	if (identity.kind != BF_PATH_FILE)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
 						errmsg("\"%s\": the table's metadata file is missing", metadata_path)));
-	e = find(metadata_path, &identity);
+	e = find(metadata_path, map, &identity);
 	if (e == NULL)
-		e = load(metadata_path, &identity);
+		e = load(metadata_path, map, &identity);
 	pin(cxt, e);
 	return e;
 }
@@ -148,13 +181,52 @@ open_entry(MemoryContext cxt, const char *metadata_path)
 const BfIceTable *
 bifang_lake_table(MemoryContext cxt, const char *metadata_path)
 {
-	return open_entry(cxt, metadata_path)->lake.table;
+	return open_entry(cxt, metadata_path, "")->lake.table;
+}
+
+const BfIceTable *
+bifang_lake_table_mapped(MemoryContext cxt, const char *metadata_path, const char *map)
+{
+	return open_entry(cxt, metadata_path, map == NULL ? "" : map)->lake.table;
+}
+
+BfIceCache *
+bifang_manifest_cache(void)
+{
+	static BfIceCache *cache = NULL;
+	static int cache_kb = 0;
+	BfError err;
+
+	if (cache != NULL && cache_kb != bifang_metadata_cache_kb)
+	{
+		bf_ice_cache_free(cache);
+		cache = NULL;
+	}
+	if (cache == NULL && bifang_metadata_cache_kb > 0)
+	{
+		bf_error_clear(&err);
+		BIFANG_CHECK(
+			bf_ice_cache_new(bifang_host(), (size_t) bifang_metadata_cache_kb * 1024, &cache, &err),
+			&err);
+		cache_kb = bifang_metadata_cache_kb;
+	}
+	return cache;
+}
+
+static BfStatus
+plan_all(Entry *e, BfIcePlan **plan, BfError *err)
+{
+	const BfIceAt now = {.kind = BF_ICE_AT_CURRENT};
+	BfIceScan scan = {.cache = bifang_manifest_cache(), .coverage = true};
+
+	BF_TRY(bf_ice_at_resolve(e->lake.table, &now, &scan.point, err));
+	return bf_ice_plan_scan(e->arena, e->lake.table, &scan, plan, err);
 }
 
 const BifangLake *
 bifang_lake_open(MemoryContext cxt, const char *metadata_path)
 {
-	Entry *e = open_entry(cxt, metadata_path);
+	Entry *e = open_entry(cxt, metadata_path, "");
 
 	if (e->lake.plan == NULL)
 	{
@@ -164,7 +236,7 @@ bifang_lake_open(MemoryContext cxt, const char *metadata_path)
 		BfStatus status;
 
 		bf_error_clear(&err);
-		status = bf_ice_plan(e->arena, e->lake.table, NULL, &plan, &err);
+		status = plan_all(e, &plan, &err);
 		if (status != BF_OK)
 		{
 			bf_arena_rewind(e->arena, mark);

@@ -2,17 +2,20 @@
  * pg/lakecache.h: Iceberg metadata and file lists, kept by this backend between queries.
  *
  * An entry is one metadata file, known by path, size, change time and inode, with its table and
- * the list of files that its current snapshot names. Metadata files are written once, so an entry
- * never grows stale; a new commit is another entry. At most a few are kept, least recently used
- * ones go first; one that a query uses is pinned until the query's memory context goes.
+ * location map. Metadata files are written once, so an entry never grows stale; a new commit is
+ * another entry, which takes the place of the older ones of its directory. At most a few are kept,
+ * least recently used ones go first; one that a query uses is pinned until the query's memory
+ * context goes. Manifests have a cache of their own.
  */
 #ifndef BIFANG_PG_LAKECACHE_H
 #define BIFANG_PG_LAKECACHE_H
 
 #include "postgres.h"
 
+#include "iceberg/cache.h"
 #include "iceberg/table.h"
 
+/* With all files that the current snapshots name, and what they cover. */
 typedef struct BifangLake
 {
 	const BfIceTable *table;
@@ -23,5 +26,10 @@ typedef struct BifangLake
 extern const BifangLake *bifang_lake_open(MemoryContext cxt, const char *metadata_path);
 /* The table alone, without reading its manifests; pinned likewise. */
 extern const BfIceTable *bifang_lake_table(MemoryContext cxt, const char *metadata_path);
+/* The same with the option location_map; NULL = none. */
+extern const BfIceTable *
+bifang_lake_table_mapped(MemoryContext cxt, const char *metadata_path, const char *map);
+/* Manifests that this backend has decoded; NULL when it must not keep any. */
+extern BfIceCache *bifang_manifest_cache(void);
 
 #endif

@@ -8,4 +8,13 @@
 
 extern bool bifang_create_on_ddl; /* bifang.create_on_ddl: CREATE FOREIGN TABLE makes lake tables */
 
+/* Where in their history lake tables are read that don't say so themselves; "" = now. */
+extern char *bifang_as_of_snapshot;
+extern char *bifang_as_of_timestamp;
+
+extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
+
+/* BF_PRUNE_* of the settings bifang.enable_... */
+extern uint32 bifang_prune_flags(void);
+
 #endif

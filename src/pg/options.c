@@ -20,7 +20,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/fmgrprotos.h"
 #include "utils/varlena.h"
+
+#include "iceberg/location.h"
+#include "pg/host.h"
+#include "pg/module.h"
 
 #define ON_SERVER 1
 #define ON_TABLE 2
@@ -35,7 +40,10 @@ typedef enum OptionType
 	OPT_INT,  /* positive 32-bit */
 	OPT_PORT, /* 1 to 65535 */
 	OPT_BOOL,
-	OPT_WORD /* one of `words` */
+	OPT_INT8, /* 64-bit */
+	OPT_TIME, /* timestamptz */
+	OPT_MAP,  /* location map */
+	OPT_WORD  /* one of `words` */
 } OptionType;
 
 typedef struct OptionDef
@@ -49,7 +57,10 @@ typedef struct OptionDef
 	const char *about;
 } OptionDef;
 
-static const char meta_words[] = "ledger entry timestamp tier file pos";
+static const char meta_words[] =
+	"ledger entry timestamp tier file pos row_id last_updated_sequence_number";
+static const char text_words[] = "error replace null";
+static const char range_words[] = "error null";
 static const char format_words[] = "iceberg parquet kafka_log";
 static const char sslmode_words[] = "disable allow prefer require verify-ca verify-full";
 
@@ -76,6 +87,19 @@ static const OptionDef option_defs[] = {
 	 "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, "
 	 "user_id)'; "
 	 "read once, then"},
+	{"as_of_snapshot", ON_TABLE, OPT_INT8, NULL, NULL, InvalidOid,
+	 "iceberg: the snapshot that is read, by number; such a table cannot be written"},
+	{"as_of_timestamp", ON_TABLE, OPT_TIME, NULL, NULL, InvalidOid,
+	 "iceberg: the table is read as the lake had it then; such a table cannot be written"},
+	{"ref", ON_TABLE, OPT_TEXT, NULL, NULL, InvalidOid,
+	 "iceberg: the branch or tag that is read; such a table cannot be written"},
+	{"location_map", ON_SERVER | ON_TABLE | ON_IMPORT, OPT_MAP, NULL, NULL,
+	 ROLE_PG_READ_SERVER_FILES,
+	 "where files are that the metadata names: 'hdfs://nn:8020/wh=/data/wh,s3://b/x=/mnt/x'"},
+	{"invalid_text", ON_SERVER | ON_TABLE, OPT_WORD, text_words, "error", InvalidOid,
+	 "text that the database cannot hold: an error, U+FFFD for what is wrong, or NULL"},
+	{"out_of_range", ON_SERVER | ON_TABLE, OPT_WORD, range_words, "error", InvalidOid,
+	 "numbers, dates and times that the declared type cannot hold: an error or NULL"},
 	{"warehouse", ON_SERVER, OPT_PATH, NULL, "bifang/warehouse in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory under which the catalog's tables live"},
 	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live/<database oid> in the data directory",
@@ -272,6 +296,22 @@ check_number(const OptionDef *d, const char *value, long max)
 }
 
 static void
+check_location_map(const char *value)
+{
+	BfArena *a = bifang_arena(CurrentMemoryContext, "location map", BIFANG_ARENA_MAX_METADATA);
+	BfLocationMap *map;
+	BfError err;
+
+	bf_error_clear(&err);
+	if (bf_location_map_parse(a, value, &map, &err) != BF_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"location_map\": %s", err.text),
+				 errhint("Write it as prefix=directory, more of them separated by commas.")));
+	bifang_arena_free(a);
+}
+
+static void
 check_value(const OptionDef *d, const char *value)
 {
 	bool flag;
@@ -292,6 +332,12 @@ check_value(const OptionDef *d, const char *value)
 						(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 						 errmsg("option \"%s\" must be true or false: \"%s\"", d->name, value)));
 			break;
+		case OPT_INT8: DirectFunctionCall1(int8in, CStringGetDatum(value)); break;
+		case OPT_TIME:
+			DirectFunctionCall3(timestamptz_in, CStringGetDatum(value),
+								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+			break;
+		case OPT_MAP: check_location_map(value); break;
 		case OPT_WORD:
 			if (word_index(d->words, value) < 0)
 				ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
@@ -377,6 +423,20 @@ bifang_fdw_validator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Options that servers have for all their tables, and tables for themselves. */
+static void
+take_common(BifangOptions *out, const char *name, const char *value)
+{
+	if (strcmp(name, "format") == 0)
+		out->format = (BifangFormat) Max(word_index(format_words, value), 0);
+	else if (strcmp(name, "location_map") == 0)
+		out->location_map = value;
+	else if (strcmp(name, "invalid_text") == 0)
+		out->invalid_text = (BifangTextPolicy) Max(word_index(text_words, value), 0);
+	else if (strcmp(name, "out_of_range") == 0)
+		out->out_of_range = (BifangRangePolicy) Max(word_index(range_words, value), 0);
+}
+
 void
 bifang_import_options_get(List *options, BifangOptions *io)
 {
@@ -388,9 +448,8 @@ bifang_import_options_get(List *options, BifangOptions *io)
 		DefElem *def = lfirst(lc);
 		const char *value = defGetString(def);
 
-		if (strcmp(def->defname, "format") == 0)
-			io->format = (BifangFormat) word_index(format_words, value);
-		else if (strcmp(def->defname, "location") == 0)
+		take_common(io, def->defname, value);
+		if (strcmp(def->defname, "location") == 0)
 			io->location = bifang_local_path(value, "option \"location\"");
 		else if (strcmp(def->defname, "isolation") == 0)
 			io->read_committed = strcmp(value, "read_committed") == 0;
@@ -419,9 +478,8 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 		DefElem *def = lfirst(lc);
 		const char *value = defGetString(def);
 
-		if (strcmp(def->defname, "format") == 0)
-			out->format = (BifangFormat) Max(word_index(format_words, value), 0);
-		else if (strcmp(def->defname, "warehouse") == 0)
+		take_common(out, def->defname, value);
+		if (strcmp(def->defname, "warehouse") == 0)
 			out->warehouse = bifang_local_path(value, "option \"warehouse\"");
 		else if (strcmp(def->defname, "live_dir") == 0)
 			out->live_dir = bifang_local_path(value, "option \"live_dir\"");
@@ -430,7 +488,7 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 		else if (strcmp(def->defname, "catalog_host") == 0)
 			out->remote_catalog = true;
 	}
-	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL;
+	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL || out->location_map != NULL;
 	if (out->warehouse == NULL)
 		out->warehouse = embedded_dir("warehouse");
 	if (out->live_dir == NULL)
@@ -450,9 +508,8 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 		DefElem *def = lfirst(lc);
 		const char *value = defGetString(def);
 
-		if (strcmp(def->defname, "format") == 0)
-			out->format = (BifangFormat) Max(word_index(format_words, value), 0);
-		else if (strcmp(def->defname, "location") == 0)
+		take_common(out, def->defname, value);
+		if (strcmp(def->defname, "location") == 0)
 			out->location = bifang_local_path(value, "option \"location\"");
 		else if (strcmp(def->defname, "namespace") == 0)
 			out->ns = value;
@@ -464,7 +521,19 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 			out->partition_by = value;
 		else if (strcmp(def->defname, "isolation") == 0)
 			out->read_committed = strcmp(value, "read_committed") == 0;
+		else if (strcmp(def->defname, "as_of_snapshot") == 0)
+			out->as_of_snapshot = value;
+		else if (strcmp(def->defname, "as_of_timestamp") == 0)
+			out->as_of_timestamp = value;
+		else if (strcmp(def->defname, "ref") == 0)
+			out->ref = value;
+		out->own_map |= strcmp(def->defname, "location_map") == 0;
 	}
+	if ((out->as_of_snapshot != NULL) + (out->as_of_timestamp != NULL) + (out->ref != NULL) > 1)
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+						errmsg("foreign table \"%s\" has more than one of the options "
+							   "\"as_of_snapshot\", \"as_of_timestamp\" and \"ref\"",
+							   get_rel_name(foreigntableid))));
 	if (out->location != NULL && (out->ns != NULL || out->table != NULL))
 		ereport(
 			ERROR,
@@ -518,7 +587,7 @@ table_owner(Oid relid)
 static void
 check_use(const BifangOptions *o, Oid role)
 {
-	if (o->location != NULL && OidIsValid(o->relid))
+	if ((o->location != NULL || o->own_map) && OidIsValid(o->relid))
 		check_role(table_owner(o->relid), role, "location");
 	if (o->own_dirs)
 		check_role(server_owner(o->serverid), role, "warehouse");
@@ -575,6 +644,9 @@ bifang_options(PG_FUNCTION_ARGS)
 										: d->type == OPT_INT  ? "positive integer"
 										: d->type == OPT_PORT ? "port number"
 										: d->type == OPT_BOOL ? "boolean"
+										: d->type == OPT_INT8 ? "bigint"
+										: d->type == OPT_TIME ? "timestamptz"
+										: d->type == OPT_MAP  ? "prefix=directory, ..."
 															  : "text");
 		nulls[3] = d->default_text == NULL;
 		values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(d->default_text);

@@ -20,6 +20,21 @@ typedef enum BifangFormat
 	BIFANG_KAFKA_LOG /* partition directories of a Kafka broker: a path or glob */
 } BifangFormat;
 
+/* What becomes of a text that the database cannot hold: bytes that are no UTF-8, NUL. */
+typedef enum BifangTextPolicy
+{
+	BIFANG_TEXT_ERROR,
+	BIFANG_TEXT_REPLACE, /* what is wrong becomes U+FFFD */
+	BIFANG_TEXT_NULL
+} BifangTextPolicy;
+
+/* What becomes of a number, date or time that the declared type cannot hold. */
+typedef enum BifangRangePolicy
+{
+	BIFANG_RANGE_ERROR,
+	BIFANG_RANGE_NULL
+} BifangRangePolicy;
+
 typedef struct BifangOptions
 {
 	Oid relid; /* InvalidOid when only a server's options were asked for */
@@ -37,6 +52,14 @@ typedef struct BifangOptions
 	bool own_dirs;			  /* the server names warehouse or live_dir itself */
 	bool remote_catalog;	  /* another database has the catalog: see remote_catalog.h */
 	Oid userid;				  /* whose user mapping counts there; the current user */
+	/* Where in the table's history: at most one; from the table's options, else from settings. */
+	const char *as_of_snapshot;	 /* a number */
+	const char *as_of_timestamp; /* a timestamptz as text */
+	const char *ref;			 /* branch or tag */
+	const char *location_map;	 /* recorded prefixes and local directories; NULL = none */
+	bool own_map;				 /* the table has the map itself, not its server */
+	BifangTextPolicy invalid_text;
+	BifangRangePolicy out_of_range;
 } BifangOptions;
 
 typedef enum BifangMeta
@@ -47,7 +70,10 @@ typedef enum BifangMeta
 	BIFANG_META_TIMESTAMP,
 	BIFANG_META_TIER,
 	BIFANG_META_FILE,
-	BIFANG_META_POS
+	BIFANG_META_POS,
+	BIFANG_META_ROW_ID,	  /* row lineage of Iceberg v3 */
+	BIFANG_META_SEQUENCE, /* last_updated_sequence_number */
+	BIFANG_META_COUNT
 } BifangMeta;
 
 typedef struct BifangColumnOptions

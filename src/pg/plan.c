@@ -3,17 +3,19 @@
  *
  * Rows and bytes come from the worklist: exact for lake tables (manifests and ledger ends), for
  * plain files what earlier scans of this backend saw, else what ANALYZE said scaled by size, else a
- * guess from the size. No data file is opened here.
+ * guess from the size. Files that predicates leave out are left out here too, as far as values are
+ * known. No data file is opened.
  *
- * Predicates are evaluated by the executor, all of them. Those that a log's index can answer are
- * handed to the scan as well, as expressions that it evaluates when it starts and at every rescan.
+ * Predicates are evaluated by the executor, all of them. Those that pushdown.h understands are
+ * handed to the scan as well. How much of the files they save is guessed from the column's
+ * correlation: a sorted table is read in proportion, one in random order wholly.
  */
 #include "pg/plan.h"
 
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/sysattr.h"
-#include "catalog/pg_type.h"
+#include "access/table.h"
+#include "catalog/pg_statistic.h"
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -29,11 +31,12 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
+#include "utils/syscache.h"
 
 #include "pg/options.h"
+#include "pg/pushdown.h"
+#include "pg/scan.h"
 #include "pg/version.h"
-#include "pg/worklist.h"
 
 /* What reading costs beside cpu_tuple_cost: opening a unit, and decoding, in terms of sequential
  * pages. A row through this scan takes about half the time of a heap row. */
@@ -41,12 +44,18 @@
 #define PAGE_COST_FACTOR 0.3
 #define ROW_COST_FACTOR 0.5
 
+/* A scan of so many bytes keeps one process busy for a while: parallel workers are for more. Files
+ * are compressed, hence the factor to what a heap would have. */
+#define PARALLEL_BYTES_FACTOR 3
+#define PARALLEL_UNIT_BYTES (32 * 1024 * 1024)
+
 typedef struct RelInfo
 {
 	BifangOptions options;
-	int64 bytes;
+	double bytes; /* of files that the plan-time predicates leave */
+	double part;  /* of the table's rows that are in them */
 	int32 n_units;
-	List *searches; /* RestrictInfo * of baserestrictinfo that the log's index can answer */
+	List *pushed; /* RestrictInfo * of baserestrictinfo that the scan can use */
 } RelInfo;
 
 static const struct
@@ -80,101 +89,6 @@ bifang_kafka_column_name(BfKafkaColumn c)
 	return "?";
 }
 
-/* ---- predicates for the log's index ---- */
-
-/* Is it a column of this relation that the index knows, declared with the expected type? */
-static bool
-search_column(PlannerInfo *root, RelOptInfo *rel, Node *node, BfKafkaColumn *column)
-{
-	Var *var = (Var *) node;
-	Oid relid = planner_rt_fetch(rel->relid, root)->relid;
-
-	if (!IsA(node, Var) || var->varno != (int) rel->relid || var->varlevelsup != 0 ||
-		var->varattno <= 0 ||
-		!bifang_kafka_column(get_attname(relid, var->varattno, false), column))
-		return false;
-	switch (*column)
-	{
-		case BF_KAFKA_PARTITION: return var->vartype == INT4OID || var->vartype == INT8OID;
-		case BF_KAFKA_OFFSET: return var->vartype == INT8OID;
-		case BF_KAFKA_TIMESTAMP: return var->vartype == TIMESTAMPTZOID;
-		default: return false;
-	}
-}
-
-static bool
-search_value(RelOptInfo *rel, Node *value, BfKafkaColumn column, bool is_array)
-{
-	Oid type = exprType(value);
-
-	if (is_array)
-		type = get_element_type(type);
-	if (bms_is_member((int) rel->relid, pull_varnos(NULL, value)) ||
-		contain_volatile_functions(value) || contain_subplans(value))
-		return false;
-	if (column == BF_KAFKA_TIMESTAMP)
-		return type == TIMESTAMPTZOID || type == TIMESTAMPOID || type == DATEOID;
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-/* `column op value` or the reverse, or `column = ANY (array)`. */
-static bool
-match_search(PlannerInfo *root, RelOptInfo *rel, Expr *clause, BifangSearch *search, Expr **value)
-{
-	Node *left;
-	Node *right;
-	Oid op;
-	Oid family;
-
-	search->is_array = false;
-	if (IsA(clause, OpExpr) && list_length(((OpExpr *) clause)->args) == 2)
-	{
-		OpExpr *e = (OpExpr *) clause;
-
-		left = linitial(e->args);
-		right = lsecond(e->args);
-		op = e->opno;
-		if (!IsA(left, Var) || ((Var *) left)->varno != (int) rel->relid)
-		{
-			Node *swap = left;
-
-			left = right;
-			right = swap;
-			op = get_commutator(op);
-		}
-	}
-	else if (IsA(clause, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) clause)->useOr)
-	{
-		ScalarArrayOpExpr *e = (ScalarArrayOpExpr *) clause;
-
-		left = linitial(e->args);
-		right = lsecond(e->args);
-		op = e->opno;
-		search->is_array = true;
-	}
-	else
-		return false;
-	if (!OidIsValid(op) || !search_column(root, rel, left, &search->column) ||
-		!search_value(rel, right, search->column, search->is_array))
-		return false;
-	family = lookup_type_cache(search->column == BF_KAFKA_TIMESTAMP ? TIMESTAMPTZOID : INT8OID,
-							   TYPECACHE_BTREE_OPFAMILY)
-				 ->btree_opf;
-	search->strategy = get_op_opfamily_strategy(op, family);
-	*value = (Expr *) right;
-	return search->strategy != 0 &&
-		   (!search->is_array || search->strategy == BTEqualStrategyNumber);
-}
-
-static bool
-is_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo)
-{
-	BifangSearch search;
-	Expr *value;
-
-	return !rinfo->pseudoconstant && match_search(root, rel, rinfo->clause, &search, &value);
-}
-
 /* ---- size ---- */
 
 /* ANALYZE knew better than a guess by size; files may have come and gone since. */
@@ -186,52 +100,198 @@ analyzed_rows(RelOptInfo *rel, const BifangWorklist *w)
 	return (double) w->rows;
 }
 
+static List *
+attrs_of(Node *node, Index varno, Oid relid, AttrNumber max, bool *all)
+{
+	Bitmapset *set = NULL;
+	List *attrs = NIL;
+
+	pull_varattnos(node, varno, &set);
+	*all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, set);
+	for (AttrNumber att = 1; att <= max; att++)
+		if ((*all || bms_is_member(att - FirstLowInvalidHeapAttributeNumber, set)) &&
+			OidIsValid(get_atttype(relid, att)))
+			attrs = lappend_int(attrs, att);
+	return attrs;
+}
+
+/* Clauses with the values that are known now, others as they are. */
+static List *
+known_clauses(PlannerInfo *root, List *rinfos)
+{
+	List *clauses = NIL;
+	ListCell *lc;
+
+	foreach (lc, rinfos)
+		clauses = lappend(clauses, estimate_expression_value(
+									   root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+	return clauses;
+}
+
+/* Rows of the whole table where the plan left files out: what the snapshot's summary says. */
+static double
+all_rows(const BifangWorklist *w)
+{
+	const BfIcePlanCounters *c;
+	const char *total;
+	double left;
+
+	if (w->plan == NULL)
+		return (double) w->rows;
+	c = &w->plan->counters;
+	if (c->files_by_partition + c->files_by_bounds + c->manifests_skipped == 0)
+		return (double) w->rows;
+	total = w->point.main == NULL ? NULL : bf_ice_summary(w->point.main, "total-records");
+	if (total != NULL && strtod(total, NULL) > 0)
+		return Max((double) w->rows, strtod(total, NULL) + (double) w->live_rows);
+	left = (double) (c->files - c->files_by_partition - c->files_by_bounds);
+	return (double) w->rows * (double) c->files / Max(left, 1.0);
+}
+
+static void
+plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
+{
+	MemoryContext cxt =
+		AllocSetContextCreate(CurrentMemoryContext, "bifang planning", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	List *clauses = known_clauses(root, info->pushed);
+	Relation relation = table_open(relid, NoLock);
+	BifangPushdown *push = NULL;
+	BifangScan *scan;
+	BifangWorklist *w;
+	double total;
+	bool all;
+
+	if (clauses != NIL)
+		push = bifang_pushdown_new(clauses, rel->relid, NULL);
+	scan = bifang_scan_new(
+		cxt, relation, attrs_of((Node *) clauses, rel->relid, relid, rel->max_attr, &all), push);
+	w = bifang_scan_work(scan, GetActiveSnapshot());
+	info->bytes = (double) w->bytes + (double) w->live_rows * 64;
+	info->n_units = w->n_units;
+	total = w->exact ? all_rows(w) : analyzed_rows(rel, w);
+	info->part = total > 0 ? Min((double) w->rows / total, 1.0) : 1.0;
+	rel->tuples = total;
+	rel->pages = (BlockNumber) Min(info->bytes / Max(info->part, 1e-6) / BLCKSZ + 1,
+								   (double) MaxBlockNumber);
+	table_close(relation, NoLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+}
+
 void
 bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 {
 	RelInfo *info = palloc0(sizeof *info);
-	BifangWorklist *w;
 	ListCell *lc;
 
 	bifang_options_get(foreigntableid, &info->options);
-	bifang_options_check_read(&info->options);
-	w = bifang_worklist(CurrentMemoryContext, &info->options, GetActiveSnapshot());
-	info->bytes = w->bytes + w->live_rows * 64;
-	info->n_units = w->n_units;
-	rel->tuples = w->exact ? (double) w->rows : analyzed_rows(rel, w);
-	rel->pages = (BlockNumber) Min(info->bytes / BLCKSZ + 1, MaxBlockNumber);
-	if (info->options.format == BIFANG_KAFKA_LOG)
-		foreach (lc, rel->baserestrictinfo)
-			if (is_search(root, rel, lfirst(lc)))
-				info->searches = lappend(info->searches, lfirst(lc));
+	foreach (lc, rel->baserestrictinfo)
+		if (bifang_push_clause(root, rel, lfirst(lc)))
+			info->pushed = lappend(info->pushed, lfirst(lc));
 	rel->fdw_private = info;
+	plan_size(root, rel, info, foreigntableid);
 	set_baserel_size_estimates(root, rel);
+	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples * info->part));
 }
 
 /* ---- paths ---- */
 
-static void
-add_scan_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer, double rows,
-			  List *searches, List *quals)
+/* ANALYZE's word on how well the order of a column is that of the rows: 0 .. 1. */
+static double
+correlation(Oid relid, AttrNumber attnum)
+{
+	HeapTuple tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+									  BoolGetDatum(false));
+	AttStatsSlot slot;
+	double c = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		if (slot.nnumbers > 0)
+			c = slot.numbers[0] * slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	ReleaseSysCache(tuple);
+	return c;
+}
+
+/* Does the log's index answer it? */
+static bool
+is_search(RelOptInfo *rel, Oid relid, Node *clause)
+{
+	Bitmapset *set = NULL;
+	int att = -1;
+
+	pull_varattnos(clause, rel->relid, &set);
+	while ((att = bms_next_member(set, att)) >= 0)
+	{
+		AttrNumber n = (AttrNumber) (att + FirstLowInvalidHeapAttributeNumber);
+		BfKafkaColumn column;
+
+		if (n <= 0 || !bifang_kafka_column(get_attname(relid, n, false), &column) ||
+			column > BF_KAFKA_TIMESTAMP)
+			return false;
+	}
+	return set != NULL;
+}
+
+/* Which part of the table the clauses leave to be read. */
+static double
+read_part(PlannerInfo *root, RelOptInfo *rel, Oid relid, List *pushed)
 {
 	RelInfo *info = rel->fdw_private;
-	double part = clauselist_selectivity(root, searches, (int) rel->relid, JOIN_INNER, NULL);
-	double read_rows = clamp_row_est(rel->tuples * part);
+	double part = 1;
+	ListCell *lc;
+
+	foreach (lc, pushed)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+		double sel = clause_selectivity(root, (Node *) rinfo, (int) rel->relid, JOIN_INNER, NULL);
+		double c = 0;
+		List *attrs;
+		bool all;
+
+		if (info->options.format == BIFANG_KAFKA_LOG)
+		{
+			if (is_search(rel, relid, (Node *) rinfo->clause))
+				part *= sel;
+			continue;
+		}
+		attrs = attrs_of((Node *) rinfo->clause, rel->relid, relid, rel->max_attr, &all);
+		if (list_length(attrs) == 1)
+			c = correlation(relid, (AttrNumber) linitial_int(attrs));
+		part = Min(part, c * sel + (1 - c));
+	}
+	return part;
+}
+
+static ForeignPath *
+scan_path(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids required_outer, double rows,
+		  List *pushed, List *quals, double processes)
+{
+	RelInfo *info = rel->fdw_private;
+	double part = Min(read_part(root, rel, relid, pushed), info->part);
+	double left = part / Max(info->part, 1e-9); /* of what planning left */
 	QualCost qual_cost;
 	Cost startup;
-	Cost total;
+	Cost run;
 
 	cost_qual_eval(&qual_cost, quals, root);
 	startup = UNIT_COST + qual_cost.startup + rel->reltarget->cost.startup;
-	total = startup + info->n_units * (searches == NIL ? UNIT_COST : 1.0);
-	total += (double) info->bytes / BLCKSZ * part * seq_page_cost * PAGE_COST_FACTOR;
-	total += read_rows * (cpu_tuple_cost * ROW_COST_FACTOR + qual_cost.per_tuple);
-	total += rows * rel->reltarget->cost.per_tuple;
-	add_path(rel,
-			 (Path *) bifang_scan_path(root, rel, rows, startup, total, NIL, required_outer, NIL));
+	run = info->n_units * (pushed == NIL ? UNIT_COST : 1.0 + left * (UNIT_COST - 1.0));
+	run += info->bytes / BLCKSZ * left * seq_page_cost * PAGE_COST_FACTOR;
+	run += clamp_row_est(rel->tuples * part) *
+		   (cpu_tuple_cost * ROW_COST_FACTOR + qual_cost.per_tuple);
+	run += rows * rel->reltarget->cost.per_tuple;
+	return bifang_scan_path(root, rel, rows / processes, startup, startup + run / processes, NIL,
+							required_outer, NIL);
 }
 
-/* Join clauses on the log's index, their own and those that equivalence classes imply. */
+/* Join clauses that the scan can use, their own and those that equivalence classes imply. */
 typedef struct EcArgs
 {
 	AttrNumber attno;
@@ -250,7 +310,7 @@ ec_member_matches(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, Equi
 }
 
 static List *
-join_searches(PlannerInfo *root, RelOptInfo *rel)
+join_clauses(PlannerInfo *root, RelOptInfo *rel)
 {
 	List *result = NIL;
 	ListCell *lc;
@@ -259,7 +319,7 @@ join_searches(PlannerInfo *root, RelOptInfo *rel)
 	{
 		RestrictInfo *rinfo = lfirst(lc);
 
-		if (join_clause_is_movable_to(rinfo, rel) && is_search(root, rel, rinfo))
+		if (join_clause_is_movable_to(rinfo, rel) && bifang_push_clause(root, rel, rinfo))
 			result = lappend(result, rinfo);
 	}
 	if (!rel->has_eclass_joins)
@@ -273,7 +333,7 @@ join_searches(PlannerInfo *root, RelOptInfo *rel)
 		{
 			RestrictInfo *rinfo = lfirst(lc);
 
-			if (join_clause_is_movable_to(rinfo, rel) && is_search(root, rel, rinfo))
+			if (join_clause_is_movable_to(rinfo, rel) && bifang_push_clause(root, rel, rinfo))
 				result = lappend(result, rinfo);
 		}
 	}
@@ -281,18 +341,18 @@ join_searches(PlannerInfo *root, RelOptInfo *rel)
 }
 
 static void
-add_param_paths(PlannerInfo *root, RelOptInfo *rel)
+add_param_paths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	RelInfo *info = rel->fdw_private;
 	List *seen = NIL;
 	ListCell *lc;
 
-	foreach (lc, join_searches(root, rel))
+	foreach (lc, join_clauses(root, rel))
 	{
 		RestrictInfo *join = lfirst(lc);
 		Relids outer = bms_union(join->clause_relids, rel->lateral_relids);
 		ParamPathInfo *param;
-		List *searches = list_copy(info->searches);
+		List *pushed = list_copy(info->pushed);
 		ListCell *other;
 
 		outer = bms_del_member(outer, (int) rel->relid);
@@ -303,11 +363,41 @@ add_param_paths(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		seen = lappend(seen, param);
 		foreach (other, param->ppi_clauses)
-			if (is_search(root, rel, lfirst(other)))
-				searches = lappend(searches, lfirst(other));
-		add_scan_path(root, rel, outer, param->ppi_rows, searches,
-					  list_concat_copy(param->ppi_clauses, rel->baserestrictinfo));
+			if (bifang_push_clause(root, rel, lfirst(other)))
+				pushed = lappend(pushed, lfirst(other));
+		add_path(rel, (Path *) scan_path(
+						  root, rel, relid, outer, param->ppi_rows, pushed,
+						  list_concat_copy(param->ppi_clauses, rel->baserestrictinfo), 1.0));
 	}
+}
+
+/* How many processes' worth of work so many workers do: the leader helps, but has the others' rows
+ * to collect too. As the server's own scans have it. */
+static double
+processes_of(int workers)
+{
+	double leader = parallel_leader_participation ? 1.0 - 0.3 * workers : 0;
+
+	return workers + Max(leader, 0);
+}
+
+static void
+add_partial(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+	RelInfo *info = rel->fdw_private;
+	double pages = info->bytes * PARALLEL_BYTES_FACTOR / BLCKSZ;
+	double pieces = info->n_units + info->bytes / PARALLEL_UNIT_BYTES;
+	int workers = compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
+	ForeignPath *path;
+
+	workers = Min(workers, (int) Min(pieces, 1000) - 1);
+	if (workers <= 0)
+		return;
+	path = scan_path(root, rel, relid, NULL, rel->rows, info->pushed, rel->baserestrictinfo,
+					 processes_of(workers));
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(rel, (Path *) path);
 }
 
 void
@@ -315,10 +405,11 @@ bifangGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 {
 	RelInfo *info = rel->fdw_private;
 
-	(void) foreigntableid;
-	add_scan_path(root, rel, rel->lateral_relids, rel->rows, info->searches, rel->baserestrictinfo);
-	if (info->options.format == BIFANG_KAFKA_LOG)
-		add_param_paths(root, rel);
+	add_path(rel, (Path *) scan_path(root, rel, foreigntableid, rel->lateral_relids, rel->rows,
+									 info->pushed, rel->baserestrictinfo, 1.0));
+	add_param_paths(root, rel, foreigntableid);
+	if (rel->consider_parallel && rel->lateral_relids == NULL)
+		add_partial(root, rel, foreigntableid);
 }
 
 /* ---- plan ---- */
@@ -328,46 +419,25 @@ static List *
 needed_attrs(PlannerInfo *root, RelOptInfo *rel, List *clauses)
 {
 	Oid relid = planner_rt_fetch(rel->relid, root)->relid;
-	Bitmapset *set = NULL;
-	List *attrs = NIL;
 	bool all;
 
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &set);
-	pull_varattnos((Node *) clauses, rel->relid, &set);
-	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, set);
-	for (AttrNumber att = 1; att <= rel->max_attr; att++)
-		if ((all || bms_is_member(att - FirstLowInvalidHeapAttributeNumber, set)) &&
-			OidIsValid(get_atttype(relid, att)))
-			attrs = lappend_int(attrs, att);
-	return attrs;
+	return attrs_of((Node *) list_make2(rel->reltarget->exprs, clauses), rel->relid, relid,
+					rel->max_attr, &all);
 }
 
 ForeignScan *
 bifangGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid, ForeignPath *best_path,
 					 List *tlist, List *scan_clauses, Plan *outer_plan)
 {
-	RelInfo *info = rel->fdw_private;
 	List *clauses = extract_actual_clauses(scan_clauses, false);
-	List *searches = NIL;
-	List *values = NIL;
+	List *pushed = NIL;
 	ListCell *lc;
 
 	(void) foreigntableid;
 	(void) best_path;
-	if (info->options.format == BIFANG_KAFKA_LOG)
-		foreach (lc, clauses)
-		{
-			BifangSearch s;
-			Expr *value;
-
-			if (!match_search(root, rel, lfirst(lc), &s, &value))
-				continue;
-			searches = lappend_int(searches, (int) s.column);
-			searches = lappend_int(searches, s.strategy);
-			searches = lappend_int(searches, s.is_array);
-			values = lappend(values, copyObject(value));
-		}
-	return make_foreignscan(tlist, clauses, rel->relid, values,
-							list_make2(needed_attrs(root, rel, clauses), searches), NIL, NIL,
-							outer_plan);
+	foreach (lc, scan_clauses)
+		if (bifang_push_clause(root, rel, lfirst(lc)))
+			pushed = lappend(pushed, copyObject(lfirst_node(RestrictInfo, lc)->clause));
+	return make_foreignscan(tlist, clauses, rel->relid, pushed,
+							list_make1(needed_attrs(root, rel, clauses)), NIL, NIL, outer_plan);
 }

@@ -12,23 +12,12 @@
 #include "exec/kafka_reader.h"
 
 /* ForeignScan.fdw_private is a List with these members, copyable and printable as plans must be.
- * ForeignScan.fdw_exprs holds one expression per search. */
+ * ForeignScan.fdw_exprs holds the clauses that the scan uses, see pushdown.h. */
 typedef enum BifangPlanPrivate
 {
-	BIFANG_PLAN_ATTRS,	  /* IntList: attribute numbers that the query needs, ascending */
-	BIFANG_PLAN_SEARCHES, /* IntList: three numbers per search, see BifangSearch */
+	BIFANG_PLAN_ATTRS, /* IntList: attribute numbers that the query needs, ascending */
 	BIFANG_PLAN_MEMBERS
 } BifangPlanPrivate;
-
-/* A predicate on the log's index: column operator expression. */
-typedef struct BifangSearch
-{
-	BfKafkaColumn column; /* PARTITION, OFFSET or TIMESTAMP */
-	int strategy;		  /* btree strategy number, the column at the left */
-	bool is_array;		  /* column = ANY (expression) */
-} BifangSearch;
-
-#define BIFANG_SEARCH_INTS 3
 
 extern void bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid);
 extern void bifangGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid);

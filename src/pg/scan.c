@@ -16,9 +16,15 @@
 #include "exec/parquet_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/module.h"
+#include "pg/parallel.h"
 #include "pg/plain.h"
 #include "pg/plan.h"
 #include "pg/typemap.h"
+
+/* Reserved field ids of row lineage. */
+#define BF_ICE_ROW_ID 2147483540
+#define BF_ICE_SEQUENCE_ID 2147483539
 
 #define UNIX_MSECS ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000)
 
@@ -39,13 +45,15 @@ static const BfType kafka_types[BF_KAFKA_COLUMNS] = {
 static void
 check_meta_type(const BifangColumn *c)
 {
-	static const Oid types[] = {
+	static const Oid types[BIFANG_META_COUNT] = {
 		[BIFANG_META_LEDGER] = INT8OID,
 		[BIFANG_META_ENTRY] = INT8OID,
 		[BIFANG_META_TIMESTAMP] = TIMESTAMPTZOID,
 		[BIFANG_META_TIER] = TEXTOID,
 		[BIFANG_META_FILE] = TEXTOID,
 		[BIFANG_META_POS] = INT8OID,
+		[BIFANG_META_ROW_ID] = INT8OID,
+		[BIFANG_META_SEQUENCE] = INT8OID,
 	};
 
 	if (c->typid != types[c->number])
@@ -67,8 +75,6 @@ init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 	c->field_id = co.field_id;
 	c->vector = -1;
 	c->number = -1;
-	c->values = palloc0(BF_BATCH_ROWS * sizeof *c->values);
-	c->isnull = palloc0(BF_BATCH_ROWS * sizeof *c->isnull);
 	if (co.meta != BIFANG_META_NONE)
 	{
 		c->kind = BIFANG_FROM_META;
@@ -76,6 +82,8 @@ init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 		check_meta_type(c);
 		if (co.meta == BIFANG_META_ENTRY || co.meta == BIFANG_META_TIMESTAMP)
 			s->want_entry = true;
+		if (co.meta == BIFANG_META_ROW_ID || co.meta == BIFANG_META_SEQUENCE)
+			s->want_lineage = true;
 	}
 	else if (s->options.format == BIFANG_ICEBERG)
 		c->kind = BIFANG_FROM_FIELD;
@@ -96,7 +104,7 @@ init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 }
 
 BifangScan *
-bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs)
+bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push)
 {
 	MemoryContext scan_cxt = AllocSetContextCreate(cxt, "bifang scan", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scan_cxt);
@@ -113,8 +121,10 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs)
 	s->columns = palloc0((Size) s->n_columns * sizeof *s->columns);
 	foreach (lc, attrs)
 		init_column(s, &s->columns[i++], TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1));
-	s->range = bifang_log_everything;
 	s->unit_step = 1;
+	s->push = push;
+	if (push != NULL)
+		s->pred_arena = bifang_arena(scan_cxt, "predicates", BIFANG_ARENA_MAX_METADATA);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -196,19 +206,179 @@ set_conversion(BifangScan *s, BifangColumn *c, BfType type)
 	bifang_out_begin(c->out, s->reader->name(s->reader));
 }
 
+/* ---- predicates ---- */
+
+static bool
+is_text(Oid typid)
+{
+	return typid == TEXTOID || typid == VARCHAROID || typid == BPCHAROID || typid == NAMEOID;
+}
+
+/* The column of a predicate in terms of the lake, for one file of a plain table or for all units.
+ */
+static bool
+push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
+{
+	const BifangScan *s = arg;
+	const BifangColumn *c = s->columns;
+
+	while (c->attnum != attnum)
+		if (++c == s->columns + s->n_columns)
+			return false;
+	memset(out, 0, sizeof *out);
+	out->loses =
+		s->options.out_of_range == BIFANG_RANGE_NULL || s->options.invalid_text == BIFANG_TEXT_NULL;
+	out->changes = s->options.invalid_text == BIFANG_TEXT_REPLACE && is_text(c->typid);
+	switch (c->kind)
+	{
+		case BIFANG_FROM_FIELD:
+			out->field = c->number;
+			out->type = s->work->schema->fields[c->number].type;
+			return true;
+		case BIFANG_FROM_KAFKA:
+			out->field = c->number;
+			out->type = kafka_types[c->number];
+			return true;
+		case BIFANG_FROM_NAME:
+			if (s->types == NULL)
+				return false;
+			out->field = c->vector;
+			out->type = s->types[c->vector];
+			return true;
+		case BIFANG_FROM_META: break;
+	}
+	if (s->types != NULL)
+		return false;
+	memset(out, 0, sizeof *out);
+	out->type = bifang_meta_type((BifangMeta) c->number);
+	out->field = c->number;
+	if (s->work->format == BIFANG_ICEBERG)
+		out->field = BIFANG_META_FIELD(s->work->schema->n_fields, c->number);
+	else if (s->work->format == BIFANG_KAFKA_LOG)
+		out->field = BIFANG_META_FIELD(BF_KAFKA_COLUMNS, c->number);
+	return true;
+}
+
+/* Of the open unit; facts about rows have no vectors. */
+static const BfVector *
+vector_of(void *arg, int32 field)
+{
+	const BifangScan *s = arg;
+
+	if (s->types != NULL)
+		return &s->batch->cols[field];
+	for (int32 v = 0; v < s->n_vectors; v++)
+		if (s->vector_numbers[v] == field)
+			return &s->batch->cols[v];
+	return NULL;
+}
+
+static void
+new_filter(BifangScan *s, BfArena *a, const BfPred *pred)
+{
+	BfError err;
+
+	s->filter = NULL;
+	if (pred == NULL)
+		return;
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_pred_state_new(a, pred, &s->filter, &err), &err);
+}
+
+static const BfVector *
+delete_vector_of(void *arg, int32 k)
+{
+	const BifangScan *s = arg;
+
+	return &s->batch->cols[s->delete_vector + k];
+}
+
+/* Which rows of the new batch count: not deleted, and no predicate says no. */
+static void
+select_rows(BifangScan *s)
+{
+	const BfBatch *b = s->batch;
+	uint64 rows[BF_VALIDITY_WORDS];
+	int32 n = 0;
+	BfError err;
+
+	s->at = 0;
+	s->sel = b->sel;
+	s->n_sel = bf_batch_n(b);
+	if (s->deletes == NULL && s->filter == NULL)
+		return;
+	memset(rows, b->sel == NULL ? 0xff : 0, sizeof rows);
+	if (b->sel != NULL)
+		for (int32 i = 0; i < b->n_sel; i++)
+			bf_validity_set(rows, b->sel[i], true);
+	bf_error_clear(&err);
+	if (s->deletes != NULL && bf_deletes_apply(s->deletes, b->first_row, b->n_rows,
+											   delete_vector_of, s, rows, &err) != BF_OK)
+	{
+		bf_error_object(&err, s->unit->path);
+		bifang_report(&err);
+	}
+	if (s->filter != NULL)
+		BIFANG_CHECK(bf_pred_state_filter(s->filter, b->n_rows, vector_of, s, rows, &err), &err);
+	for (int32 w = 0; w * 64 < b->n_rows; w++)
+	{
+		uint64 word = rows[w];
+
+		if (b->n_rows - w * 64 < 64)
+			word &= (UINT64CONST(1) << (b->n_rows - w * 64)) - 1;
+		for (; word != 0; word &= word - 1)
+			s->sel_room[n++] = (uint16) (w * 64 + __builtin_ctzll(word));
+	}
+	s->count.rows_filtered += s->n_sel - n;
+	if (n == b->n_rows)
+		s->sel = NULL;
+	else
+		s->sel = s->sel_room;
+	s->n_sel = n;
+}
+
 /* ---- units ---- */
 
 BifangWorklist *
-bifang_scan_work(BifangScan *s, Snapshot snapshot)
+bifang_scan_pin(BifangScan *s, Snapshot snapshot)
 {
 	if (s->work == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(s->cxt);
 
 		bifang_options_check_read(&s->options);
-		s->work = bifang_worklist(s->cxt, &s->options, snapshot);
+		s->work = bifang_worklist_open(s->cxt, &s->options, snapshot);
 		MemoryContextSwitchTo(old);
 	}
+	return s->work;
+}
+
+BifangWorklist *
+bifang_scan_work(BifangScan *s, Snapshot snapshot)
+{
+	MemoryContext old;
+
+	bifang_scan_pin(s, snapshot);
+	if (s->planned)
+		return s->work;
+	old = MemoryContextSwitchTo(s->cxt);
+	if (!s->bound)
+		bind_columns(s);
+	s->types = NULL;
+	s->prune = bifang_prune_flags();
+	if (s->push != NULL)
+	{
+		bifang_pushdown_eval(s->push, s->explain);
+		bf_arena_reset(s->pred_arena);
+		s->pred = bifang_pushdown_pred(s->push, s->pred_arena, push_column, s);
+	}
+	if (s->delete_set != NULL)
+		bifang_delete_set_replan(s->delete_set);
+	bifang_worklist_plan(s->work, s->pred, s->prune, s->shared != NULL);
+	if (s->shared != NULL)
+		bifang_shared_check(s->shared, s->work);
+	s->planned = true;
+	MemoryContextSwitchTo(old);
 	return s->work;
 }
 
@@ -218,15 +388,16 @@ close_unit(BifangScan *s)
 	s->unit = NULL;
 	s->reader = NULL;
 	s->batch = NULL;
+	s->filter = NULL;
+	s->deletes = NULL;
+	s->types = NULL;
 	MemoryContextReset(s->unit_cxt);
 }
 
-/* Fixes where the log ends for this scan, so that a rescan sees the rows of the first pass: with
- * read_committed at the last stable offset, for what was open then may have committed since. */
-static void
-fix_log_end(BifangScan *s, BifangUnit *u)
+void
+bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 {
-	BfArena *a = bifang_arena(s->unit_cxt, "log end", BIFANG_ARENA_MAX_SCAN);
+	BfArena *a = bifang_arena(s->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
 	BfLogDir *dir;
 	BfAbortedTxn *aborted;
 	int32 n_aborted;
@@ -236,36 +407,63 @@ fix_log_end(BifangScan *s, BifangUnit *u)
 	BfError err;
 
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_log_dir_open(a, u->path, NULL, &dir, &err), &err);
+	BIFANG_CHECK(bf_log_dir_open(a, f->path, NULL, &dir, &err), &err);
 	BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
 	if (s->options.read_committed)
 	{
 		BIFANG_CHECK(bf_log_dir_transactions(dir, a, &stable, &aborted, &n_aborted, &err), &err);
 		end = Min(end, stable);
 	}
-	u->offset_end = end;
+	f->offset_end = end;
 	bifang_arena_free(a);
+}
+
+/* The part of the log that the predicate leaves. */
+static BfKafkaRange
+kafka_range(BifangScan *s, BifangUnit *u)
+{
+	BfKafkaRange r = {0, PG_INT64_MAX, PG_INT64_MIN, PG_INT64_MAX};
+	int64 low;
+	int64 high;
+
+	if (s->pred != NULL)
+	{
+		if (!bifang_pred_hull(s->pred, BF_KAFKA_OFFSET, &low, &high))
+			high = -1;
+		r.offset_first = Max(low, 0);
+		if (high < PG_INT64_MAX)
+			r.offset_end = high + 1;
+		bifang_pred_hull(s->pred, BF_KAFKA_TIMESTAMP, &low, &high);
+		if (low > PG_INT64_MIN)
+			r.time_first_ms = low / 1000 + (low % 1000 > 0);
+		if (high < PG_INT64_MAX)
+			r.time_last_ms = high / 1000 - (high % 1000 < 0);
+	}
+	r.offset_end = Min(r.offset_end, u->plain->offset_end);
+	return r;
 }
 
 static void
 open_kafka(BifangScan *s, BfArena *a, BifangUnit *u)
 {
 	BfKafkaColumn *columns = palloc0((Size) (s->n_vectors + 1) * sizeof *columns);
-	BfKafkaRange range = s->range.range;
+	BfKafkaRange range;
 	BfError err;
 
-	if (u->offset_end < 0)
-		fix_log_end(s, u);
-	range.offset_end = Min(range.offset_end, u->offset_end);
+	if (u->plain->offset_end < 0)
+		bifang_scan_fix_end(s, u->plain);
+	range = kafka_range(s, u);
 	for (int32 i = 0; i < s->n_vectors; i++)
 		columns[i] = (BfKafkaColumn) s->vector_numbers[i];
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->partition, s->options.read_committed, &range,
-									  columns, s->n_vectors, &s->log, &s->reader, &err),
+	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->plain->partition, s->options.read_committed,
+									  &range, columns, s->n_vectors, &s->count.log, &s->reader,
+									  &err),
 				 &err);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
 			set_conversion(s, &s->columns[i], kafka_types[s->columns[i].number]);
+	new_filter(s, a, s->pred);
 }
 
 static void
@@ -276,38 +474,111 @@ open_plain(BifangScan *s, BfArena *a, BifangUnit *u)
 	BfError err;
 
 	bf_error_clear(&err);
-	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->io, &s->parquet,
-								   &s->reader, types, &rows, &err),
+	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->count.io,
+								   &s->count.parquet, &s->reader, types, &rows, &err),
 				 &err);
 	bifang_remember_rows(u->path, u->bytes, rows);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
 			set_conversion(s, &s->columns[i], types[s->columns[i].vector]);
+	s->types = types;
+	if (s->push != NULL)
+		new_filter(s, a, bifang_pushdown_pred(s->push, a, push_column, s));
+}
+
+/* The table's fields, then those that deletes and row lineage need. */
+static BfProjection *
+unit_projection(BifangScan *s, BifangUnit *u)
+{
+	static const BfField lineage[2] = {
+		{.id = BF_ICE_ROW_ID, .name = "_row_id", .type = {.kind = BF_KIND_INT64}},
+		{.id = BF_ICE_SEQUENCE_ID,
+		 .name = "_last_updated_sequence_number",
+		 .type = {.kind = BF_KIND_INT64}}};
+	const BfSchema *table = s->work->schema;
+	BfProjection *p = palloc0(sizeof *p);
+	BfSchema *schema = palloc0(sizeof *schema);
+	const BfField *keys = NULL;
+	int32 n_keys = 0;
+	int32 *fields;
+
+	p->want_entry = s->want_entry;
+	p->schema = table;
+	p->fields = s->vector_numbers;
+	p->n_fields = s->delete_vector = s->n_vectors;
+	if (s->deletes != NULL)
+		keys = bf_deletes_fields(s->deletes, &n_keys);
+	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors + n_keys : -1;
+	if (n_keys == 0 && s->lineage_vector < 0)
+		return p;
+	schema->schema_id = table->schema_id;
+	schema->fields = palloc((Size) (table->n_fields + n_keys + 2) * sizeof(BfField));
+	schema->n_fields = table->n_fields + n_keys + 2;
+	memcpy(schema->fields, table->fields, (Size) table->n_fields * sizeof(BfField));
+	if (n_keys > 0)
+		memcpy(schema->fields + table->n_fields, keys, (Size) n_keys * sizeof(BfField));
+	memcpy(schema->fields + table->n_fields + n_keys, lineage, sizeof lineage);
+	fields = palloc((Size) (s->n_vectors + n_keys + 2) * sizeof *fields);
+	memcpy(fields, s->vector_numbers, (Size) s->n_vectors * sizeof *fields);
+	for (int32 i = 0; i < n_keys + 2; i++)
+		fields[s->n_vectors + i] = table->n_fields + i;
+	p->schema = schema;
+	p->fields = fields;
+	p->n_fields = s->n_vectors + n_keys + (s->lineage_vector < 0 ? 0 : 2);
+	return p;
+}
+
+static void
+open_file(BifangScan *s, BfArena *a, BifangUnit *u)
+{
+	const BfIceDataFile *f = u->file;
+	BfConstants *constants = palloc(sizeof *constants);
+	BfProjection *projection;
+	BfParquetFile *file;
+	int64 groups;
+	BfError err;
+
+	if (s->delete_set == NULL && bf_ice_n_deletes(f) > 0)
+		s->delete_set = bifang_delete_set_new(s->cxt, s->work->table, &s->count.io);
+	if (bf_ice_n_deletes(f) > 0)
+		s->deletes = bifang_delete_set_of(s->delete_set, a, f);
+	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
+	projection = unit_projection(s, u);
+	bf_error_clear(&err);
+	if (u->pieces == 1)
+	{
+		BIFANG_CHECK(bf_exec_parquet_reader(a, u->path, projection, constants, 0, -1, &s->count.io,
+											&s->count.parquet, &s->reader, &err),
+					 &err);
+		return;
+	}
+	BIFANG_CHECK(bf_exec_parquet_open(a, u->path, &s->count.io, &file, &err), &err);
+	groups = bf_parquet_n_row_groups(file);
+	BIFANG_CHECK(bf_exec_parquet_reader_over(a, file, projection, constants,
+											 (int32) (groups * u->piece / u->pieces),
+											 (int32) (groups * (u->piece + 1) / u->pieces),
+											 &s->count.parquet, &s->reader, &err),
+				 &err);
 }
 
 static void
 open_lake(BifangScan *s, BfArena *a, BifangUnit *u)
 {
-	BfProjection *projection = palloc0(sizeof *projection);
 	BfError err;
 
-	projection->schema = s->work->schema;
-	projection->fields = s->vector_numbers;
-	projection->n_fields = s->n_vectors;
-	projection->want_entry = s->want_entry;
 	bf_error_clear(&err);
 	if (u->tier == BIFANG_TIER_PARQUET)
-		BIFANG_CHECK(bf_exec_parquet_reader(a, u->path, projection, &u->constants, 0, -1, &s->io,
-											&s->parquet, &s->reader, &err),
-					 &err);
+		open_file(s, a, u);
 	else
 		BIFANG_CHECK(bf_exec_ledger_reader(
 						 a, u->tier == BIFANG_TIER_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
-						 u->path, &u->ranges, projection, &s->log, &s->reader, &err),
+						 u->path, &u->ranges, unit_projection(s, u), &s->count.log, &s->reader,
+						 &err),
 					 &err);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
 			set_conversion(s, &s->columns[i], s->work->schema->fields[s->columns[i].number].type);
+	new_filter(s, a, s->pred);
 }
 
 static void
@@ -317,7 +588,7 @@ open_unit(BifangScan *s, BifangUnit *u)
 	BfArena *a = bifang_arena(s->unit_cxt, "scan unit", BIFANG_ARENA_MAX_SCAN);
 
 	s->unit = u;
-	s->units_read++;
+	s->count.units_read++;
 	if (u->tier == BIFANG_TIER_KAFKA)
 		open_kafka(s, a, u);
 	else if (s->options.format == BIFANG_PARQUET)
@@ -327,28 +598,35 @@ open_unit(BifangScan *s, BifangUnit *u)
 	MemoryContextSwitchTo(old);
 }
 
-/* The next unit that can have rows for us. */
+void
+bifang_scan_count_deletes(BifangScan *s)
+{
+	if (s->delete_set != NULL)
+		s->count.deletes = *bifang_delete_set_counters(s->delete_set);
+}
+
+/* The next unit for this process. */
 static BifangUnit *
 next_unit(BifangScan *s)
 {
-	while (!s->range.empty && s->next_unit < s->work->n_units)
-	{
-		BifangUnit *u = &s->work->units[s->next_unit];
+	int32 n;
 
+	if (s->shared != NULL)
+		n = bifang_shared_next(s->shared);
+	else
+	{
+		n = s->next_unit;
 		s->next_unit += s->unit_step;
-		if (u->tier == BIFANG_TIER_KAFKA &&
-			(u->partition < s->range.partition_first || u->partition > s->range.partition_last))
-			continue;
-		return u;
 	}
-	return NULL;
+	return n < s->work->n_units ? &s->work->units[n] : NULL;
 }
 
 void
-bifang_scan_restart(BifangScan *s, const BifangLogRange *range)
+bifang_scan_restart(BifangScan *s)
 {
 	close_unit(s);
-	s->range = *range;
+	if (s->push != NULL && s->planned && bifang_pushdown_eval(s->push, s->explain))
+		s->planned = false;
 	s->next_unit = 0;
 	s->row = 0;
 	s->n_rows = 0;
@@ -368,19 +646,39 @@ fill_same(BifangColumn *c, int32 n, Datum value, bool isnull)
 static Datum
 unit_text(BifangScan *s, BifangColumn *c, const char *text)
 {
-	if (c->text_of != s->units_read)
+	if (c->text_of != s->count.units_read)
 	{
 		MemoryContext old = MemoryContextSwitchTo(s->unit_cxt);
 
 		c->text = CStringGetTextDatum(text);
-		c->text_of = s->units_read;
+		c->text_of = s->count.units_read;
 		MemoryContextSwitchTo(old);
 	}
 	return c->text;
 }
 
+/* What the file says of the row, else what is true of all rows that it says nothing of. */
 static void
-fill_meta(BifangScan *s, BifangColumn *c, int32 first, int32 n)
+fill_lineage(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n, int32 vector, int64 base,
+			 bool by_row)
+{
+	const BfVector *v = s->lineage_vector < 0 ? NULL : &s->batch->cols[vector];
+	BfValue value;
+
+	for (int32 i = 0; i < n; i++)
+	{
+		c->isnull[i] = false;
+		if (v != NULL && bf_vector_get(v, rows[i], &value))
+			c->values[i] = Int64GetDatum(value.v.i64);
+		else if (v == NULL || base < 0)
+			c->isnull[i] = true;
+		else
+			c->values[i] = Int64GetDatum(base + (by_row ? s->batch->first_row + rows[i] : 0));
+	}
+}
+
+static void
+fill_meta(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n)
 {
 	const BfBatch *b = s->batch;
 
@@ -393,13 +691,13 @@ fill_meta(BifangScan *s, BifangColumn *c, int32 first, int32 n)
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->entry == NULL;
-				c->values[i] = b->entry == NULL ? (Datum) 0 : Int64GetDatum(b->entry[first + i]);
+				c->values[i] = b->entry == NULL ? (Datum) 0 : Int64GetDatum(b->entry[rows[i]]);
 			}
 			break;
 		case BIFANG_META_TIMESTAMP:
 			for (int32 i = 0; i < n; i++)
 			{
-				int64 ms = b->timestamp == NULL ? -1 : b->timestamp[first + i];
+				int64 ms = b->timestamp == NULL ? -1 : b->timestamp[rows[i]];
 
 				c->isnull[i] = ms < 0 || ms > PG_INT64_MAX / 1000;
 				c->values[i] = c->isnull[i] ? (Datum) 0 : Int64GetDatum((ms - UNIX_MSECS) * 1000);
@@ -408,30 +706,48 @@ fill_meta(BifangScan *s, BifangColumn *c, int32 first, int32 n)
 		case BIFANG_META_TIER:
 			fill_same(c, n, unit_text(s, c, bifang_tier_name(s->unit->tier)), false);
 			break;
-		case BIFANG_META_FILE:
-			fill_same(c, n, unit_text(s, c, s->reader->name(s->reader)), false);
-			break;
+		case BIFANG_META_FILE: fill_same(c, n, unit_text(s, c, s->unit->path), false); break;
 		case BIFANG_META_POS:
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->first_row < 0;
-				c->values[i] = Int64GetDatum(b->first_row + first + i);
+				c->values[i] = Int64GetDatum(b->first_row + rows[i]);
 			}
 			break;
-		case BIFANG_META_NONE: break;
+		case BIFANG_META_ROW_ID:
+			fill_lineage(s, c, rows, n, s->lineage_vector,
+						 s->unit->file == NULL ? -1 : s->unit->file->first_row_id, true);
+			break;
+		case BIFANG_META_SEQUENCE:
+			fill_lineage(s, c, rows, n, s->lineage_vector + 1,
+						 s->unit->file == NULL ? -1 : s->unit->file->sequence_number, false);
+			break;
+		case BIFANG_META_NONE:
+		case BIFANG_META_COUNT: break;
 	}
+}
+
+static const uint16 *
+all_rows(void)
+{
+	static uint16 rows[BF_BATCH_ROWS];
+
+	if (rows[1] == 0)
+		for (int i = 0; i < BF_BATCH_ROWS; i++)
+			rows[i] = (uint16) i;
+	return rows;
 }
 
 static void
 fill_slice(BifangScan *s)
 {
 	const BfBatch *b = s->batch;
-	int32 first = s->batch_row;
-	int32 n = b->n_rows - first;
+	const uint16 *rows = (s->sel == NULL ? all_rows() : s->sel) + s->at;
+	int32 n = s->n_sel - s->at;
 
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
-			n = bifang_out_fit(s->columns[i].out, &b->cols[s->columns[i].vector], first, n,
+			n = bifang_out_fit(s->columns[i].out, &b->cols[s->columns[i].vector], rows, n,
 							   SLICE_BYTES);
 	for (int32 i = 0; i < s->n_columns; i++)
 	{
@@ -439,17 +755,31 @@ fill_slice(BifangScan *s)
 
 		if (c->vector < 0)
 		{
-			fill_meta(s, c, first, n);
+			fill_meta(s, c, rows, n);
 			c->has_nulls = true;
 		}
 		else
 			c->has_nulls =
-				bifang_out_convert(c->out, &b->cols[c->vector], first, n, c->values, c->isnull);
+				bifang_out_convert(c->out, &b->cols[c->vector], rows, n, c->values, c->isnull);
 	}
-	s->batch_row = first + n;
+	s->at += n;
 	s->row = 0;
 	s->n_rows = n;
-	s->rows_out += n;
+	s->count.rows_out += n;
+}
+
+/* Not before there is something to read: planning makes scans, too. */
+static void
+make_room(BifangScan *s)
+{
+	s->sel_room = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *s->sel_room);
+	for (int32 i = 0; i < s->n_columns; i++)
+	{
+		BifangColumn *c = &s->columns[i];
+
+		c->values = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->values);
+		c->isnull = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->isnull);
+	}
 }
 
 bool
@@ -457,21 +787,17 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 {
 	BfError err;
 
-	if (!s->bound)
-	{
-		MemoryContext old = MemoryContextSwitchTo(s->cxt);
-
+	if (!s->planned)
 		bifang_scan_work(s, snapshot);
-		bind_columns(s);
-		MemoryContextSwitchTo(old);
-	}
+	if (s->sel_room == NULL)
+		make_room(s);
 	s->row = 0;
 	s->n_rows = 0;
 	bf_error_clear(&err);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (s->batch != NULL && s->batch_row < s->batch->n_rows)
+		if (s->batch != NULL && s->at < s->n_sel)
 		{
 			fill_slice(s);
 			return true;
@@ -485,8 +811,9 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 			open_unit(s, u);
 		}
 		BIFANG_CHECK(s->reader->next(s->reader, &s->batch, &err), &err);
-		s->batch_row = 0;
 		if (s->batch == NULL)
 			close_unit(s);
+		else
+			select_rows(s);
 	}
 }

@@ -21,6 +21,7 @@
 #endif
 #include "commands/vacuum.h"
 #include "optimizer/pathnode.h"
+#include "utils/pg_locale.h"
 
 /* Plain scan path without target list, outer path or private data of the restriction list. */
 static inline ForeignPath *
@@ -43,6 +44,13 @@ bifang_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows, Cost startup, 
 #define bifang_vacuum_delay_point() vacuum_delay_point(true)
 #else
 #define bifang_vacuum_delay_point() vacuum_delay_point()
+#endif
+
+/* Is order by this collation that of bytes? */
+#if PG_VERSION_NUM >= 180000
+#define bifang_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
+#else
+#define bifang_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */

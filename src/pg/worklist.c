@@ -7,14 +7,19 @@
 #include <sys/stat.h>
 
 #include "common/hashfn.h"
+#include "datatype/timestamp.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "exec/kafka_reader.h"
 #include "pg/catalog.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/lakecache.h"
+#include "pg/module.h"
+#include "pg/pushdown.h"
 
 /* Guesses for files that this backend has not opened yet. */
 #define PARQUET_ROW_BYTES 24
@@ -210,40 +215,259 @@ bifang_metadata_path(const BifangOptions *o, Snapshot snap)
 	return found;
 }
 
+/* ---- facts about rows ---- */
+
+BfType
+bifang_meta_type(BifangMeta meta)
+{
+	switch (meta)
+	{
+		case BIFANG_META_TIMESTAMP: return BF_TYPE(TIMESTAMPTZ);
+		case BIFANG_META_TIER:
+		case BIFANG_META_FILE: return BF_TYPE(STRING);
+		default: return BF_TYPE(INT64);
+	}
+}
+
+static int32
+n_fields(const BifangWorklist *w)
+{
+	switch (w->format)
+	{
+		case BIFANG_ICEBERG: return w->schema->n_fields;
+		case BIFANG_KAFKA_LOG: return BF_KAFKA_COLUMNS;
+		case BIFANG_PARQUET: break;
+	}
+	return 0;
+}
+
+typedef struct Facts
+{
+	const BifangWorklist *w;
+	const BifangUnit *unit;
+} Facts;
+
+static void
+set_number(BfColumnStats *stats, int64 min, int64 max)
+{
+	stats->has_min = stats->has_max = true;
+	stats->min = (BfValue){.type = BF_TYPE(INT64), .v.i64 = min};
+	stats->max = (BfValue){.type = BF_TYPE(INT64), .v.i64 = max};
+	stats->null_count = 0;
+}
+
+static void
+set_text(BfColumnStats *stats, const char *text)
+{
+	BfView view = {(const uint8 *) text, (uint32) strlen(text)};
+
+	stats->has_min = stats->has_max = true;
+	stats->min = stats->max = (BfValue){.type = BF_TYPE(STRING), .v.view = view};
+	stats->null_count = 0;
+}
+
+/* What is known of a unit's rows before it is opened. */
+static bool
+facts_of(void *arg, int32 field, BfColumnStats *stats)
+{
+	const Facts *f = arg;
+	const BifangUnit *u = f->unit;
+	bool ledger = u->ledger_id >= 0;
+
+	stats->known = true;
+	stats->row_count = 1; /* of all rows alike */
+	if (f->w->format == BIFANG_KAFKA_LOG && field == BF_KAFKA_PARTITION)
+	{
+		set_number(stats, u->plain->partition, u->plain->partition);
+		stats->min.type = stats->max.type = BF_TYPE(INT32);
+		stats->min.v.i32 = stats->max.v.i32 = u->plain->partition;
+		return true;
+	}
+	switch ((BifangMeta) (field - n_fields(f->w)))
+	{
+		case BIFANG_META_TIER: set_text(stats, bifang_tier_name(u->tier)); return true;
+		case BIFANG_META_FILE: set_text(stats, u->path); return true;
+		case BIFANG_META_LEDGER:
+			if (ledger)
+				set_number(stats, u->ledger_id, u->ledger_id);
+			else
+				stats->null_count = 1;
+			return true;
+		case BIFANG_META_ENTRY:
+			if (u->tier == BIFANG_TIER_PARQUET)
+				stats->null_count = 1;
+			else if (ledger)
+				set_number(stats, u->ranges.ranges[0].first,
+						   u->ranges.ranges[u->ranges.n - 1].last);
+			else
+				return false;
+			return true;
+		case BIFANG_META_TIMESTAMP:
+			if (u->tier != BIFANG_TIER_PARQUET)
+				return false;
+			stats->null_count = 1;
+			return true;
+		case BIFANG_META_POS:
+			if (ledger || u->tier == BIFANG_TIER_KAFKA)
+				stats->null_count = 1;
+			else if (u->file != NULL)
+				set_number(stats, 0, u->file->record_count);
+			else
+				return false;
+			return true;
+		default: return false;
+	}
+}
+
+static void
+need_arena(const BfArena *a, const void *p)
+{
+	BfError err;
+
+	if (p != NULL)
+		return;
+	bf_error_clear(&err);
+	(void) bf_arena_fail(a, 0, &err);
+	bifang_report(&err);
+}
+
+const BfPred *
+bifang_pred_of_fields(BfArena *a, const BfPred *pred, int32 n)
+{
+	BfPred *copy;
+
+	if (pred == NULL || (pred->n_children == 0 && pred->field < n))
+		return pred;
+	copy = bf_arena_memdup(a, pred, sizeof *pred);
+	need_arena(a, copy);
+	if (pred->field >= n)
+	{
+		*copy = (BfPred){.kind = BF_PRED_UNKNOWN, .field = -1};
+		return copy;
+	}
+	copy->children = bf_arena_alloc_array(a, (size_t) pred->n_children, sizeof *copy->children);
+	need_arena(a, copy->children);
+	for (int32 i = 0; i < pred->n_children; i++)
+		copy->children[i] = unconstify(BfPred *, bifang_pred_of_fields(a, pred->children[i], n));
+	return copy;
+}
+
 /* ---- units ---- */
 
-static BifangUnit *
-add_unit(BifangWorklist *w, int32 *room, BifangTier tier, const char *path)
+typedef struct Units
 {
+	BifangWorklist *w;
+	BfArena *arena;
+	const BfPred *pred;
+	bool cut;
+	int32 room;
+} Units;
+
+/* Pieces that keep a process busy for some tenths of a second. */
+#define PIECE_BYTES (32 * 1024 * 1024)
+#define PIECE_ENTRIES 1000000
+#define PIECES_MAX 1024
+
+static BifangUnit *
+add_unit(Units *us, BifangTier tier, const char *path)
+{
+	BifangWorklist *w = us->w;
 	BifangUnit *u;
 
-	if (w->n_units == *room)
+	if (w->n_units == us->room)
 	{
-		*room = Max(*room * 2, 16);
-		w->units = w->units == NULL ? palloc_extended((Size) *room * sizeof *u, MCXT_ALLOC_HUGE)
-									: repalloc_huge(w->units, (Size) *room * sizeof *u);
+		us->room = Max(us->room * 2, 16);
+		w->units = w->units == NULL ? palloc_extended((Size) us->room * sizeof *u, MCXT_ALLOC_HUGE)
+									: repalloc_huge(w->units, (Size) us->room * sizeof *u);
 	}
 	u = &w->units[w->n_units++];
 	memset(u, 0, sizeof *u);
 	u->tier = tier;
 	u->path = path;
 	u->ledger_id = -1;
-	u->offset_end = -1;
+	u->pieces = 1;
 	return u;
 }
 
-static void
-sum_units(BifangWorklist *w)
+/* The last unit, once it is complete: counted and kept, or taken back. */
+static bool
+keep_unit(Units *us)
 {
-	for (int32 i = 0; i < w->n_units; i++)
-	{
-		const BifangUnit *u = &w->units[i];
+	BifangWorklist *w = us->w;
+	BifangUnit *u = &w->units[w->n_units - 1];
+	Facts f = {w, u};
 
-		w->n_of_tier[u->tier]++;
-		w->rows_of_tier[u->tier] += u->rows;
-		w->rows += u->rows;
-		w->bytes += u->bytes;
+	if (us->pred != NULL && !bf_pred_may_match(us->pred, facts_of, &f))
+	{
+		w->units_pruned++;
+		w->n_units--;
+		return false;
 	}
+	w->n_of_tier[u->tier]++;
+	w->rows_of_tier[u->tier] += u->rows;
+	w->rows += u->rows;
+	w->bytes += u->bytes;
+	return true;
+}
+
+/* Copies of the last unit for all pieces of its file. */
+static void
+cut_file(Units *us)
+{
+	BifangUnit whole = us->w->units[us->w->n_units - 1];
+	int64 n = us->cut ? Min(whole.bytes / PIECE_BYTES + 1, PIECES_MAX) : 1;
+
+	us->w->units[us->w->n_units - 1].pieces = (int32) n;
+	for (int32 i = 1; i < n; i++)
+	{
+		BifangUnit *u = add_unit(us, whole.tier, whole.path);
+
+		*u = whole;
+		u->piece = i;
+		u->pieces = (int32) n;
+	}
+}
+
+/* The last unit's ranges, so many entries to a unit. */
+static void
+cut_ranges(Units *us)
+{
+	BifangUnit whole = us->w->units[us->w->n_units - 1];
+	BfRange *piece;
+	int32 n = 0;
+	int64 count = 0;
+
+	if (!us->cut || whole.rows <= PIECE_ENTRIES)
+		return;
+	us->w->n_units--;
+	piece = palloc((Size) whole.ranges.n * sizeof *piece);
+	for (int32 i = 0; i < whole.ranges.n; i++)
+	{
+		int64 first = whole.ranges.ranges[i].first;
+		int64 last = whole.ranges.ranges[i].last;
+
+		while (first <= last)
+		{
+			int64 end = Min(last, first + (PIECE_ENTRIES - count) - 1);
+
+			piece[n++] = (BfRange){first, end};
+			count += end - first + 1;
+			first = end + 1;
+			if (count == PIECE_ENTRIES || (i == whole.ranges.n - 1 && first > last))
+			{
+				BifangUnit *u = add_unit(us, whole.tier, whole.path);
+
+				*u = whole;
+				u->ranges.n = n;
+				u->ranges.ranges = palloc((Size) n * sizeof *piece);
+				memcpy(u->ranges.ranges, piece, (size_t) n * sizeof *piece);
+				u->rows = count;
+				n = 0;
+				count = 0;
+			}
+		}
+	}
+	pfree(piece);
 }
 
 /* ---- lake tables ---- */
@@ -281,25 +505,55 @@ lake_ranges(BfArena *a, const BfIcePlan *plan, int64 ledger_id, BfRangeSet *out,
 	pfree(ranges);
 }
 
+/* Entries that a predicate on the fact `entry` lets through. */
 static void
-add_ledger(BifangWorklist *w, int32 *room, BfArena *a, const BfIcePlan *plan,
-		   const BifangLedger *ledger)
+cut_entries(Units *us, BfRangeSet *set, BfError *err)
 {
-	const BfRangeSet *covered = bf_coverage_of(&plan->covered, ledger->id);
+	BfRange wanted = {0, PG_INT64_MAX - 1};
+	BfRangeSet all;
+
+	if (us->pred == NULL)
+		return;
+	if (!bifang_pred_hull(us->pred, BIFANG_META_FIELD(n_fields(us->w), BIFANG_META_ENTRY),
+						  &wanted.first, &wanted.last))
+	{
+		set->n = 0;
+		return;
+	}
+	wanted.first = Max(wanted.first, 0);
+	wanted.last = Min(wanted.last, PG_INT64_MAX - 1);
+	if (wanted.first > wanted.last)
+	{
+		set->n = 0;
+		return;
+	}
+	if (wanted.first == 0 && wanted.last == PG_INT64_MAX - 1)
+		return;
+	BIFANG_CHECK(bf_rangeset_make(us->arena, &wanted, 1, &all, err), err);
+	BIFANG_CHECK(bf_rangeset_intersect(us->arena, set, &all, set, err), err);
+}
+
+static void
+add_ledger(Units *us, const BifangLedger *ledger)
+{
+	BifangWorklist *w = us->w;
+	const BfRangeSet *covered = bf_coverage_of(&w->plan->covered, ledger->id);
 	BfRange whole = {0, ledger->end_entry - 1};
 	BfRangeSet entries = {0, NULL};
 	BfRangeSet lake;
-	BfRangeSet live;
+	BfRangeSet live = {0, NULL};
 	BfRangeSet all;
 	BifangUnit *u;
 	BfError err;
 
 	bf_error_clear(&err);
-	lake_ranges(a, plan, ledger->id, &lake, &err);
-	if (ledger->end_entry > 0)
-		BIFANG_CHECK(bf_rangeset_make(a, &whole, 1, &entries, &err), &err);
-	BIFANG_CHECK(bf_rangeset_subtract(a, &entries, covered, &live, &err), &err);
-	BIFANG_CHECK(bf_rangeset_union(a, &lake, &live, &all, &err), &err);
+	lake_ranges(us->arena, w->plan, ledger->id, &lake, &err);
+	if (ledger->end_entry > 0 && w->current)
+	{
+		BIFANG_CHECK(bf_rangeset_make(us->arena, &whole, 1, &entries, &err), &err);
+		BIFANG_CHECK(bf_rangeset_subtract(us->arena, &entries, covered, &live, &err), &err);
+	}
+	BIFANG_CHECK(bf_rangeset_union(us->arena, &lake, &live, &all, &err), &err);
 	if (all.n == 0)
 		return;
 	if (ledger->state == BIFANG_LEDGER_TRIMMED)
@@ -307,14 +561,22 @@ add_ledger(BifangWorklist *w, int32 *room, BfArena *a, const BfIcePlan *plan,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("ledger " INT64_FORMAT " is trimmed but Parquet files do not cover it",
 						ledger->id)));
+	w->live_rows += bf_rangeset_count(&live);
+	cut_entries(us, &all, &err);
+	if (all.n == 0)
+	{
+		w->units_pruned++;
+		return;
+	}
 	if (ledger->state == BIFANG_LEDGER_OFFLOADED)
-		u = add_unit(w, room, BIFANG_TIER_OFFLOAD, ledger->offload_path);
+		u = add_unit(us, BIFANG_TIER_OFFLOAD, ledger->offload_path);
 	else
-		u = add_unit(w, room, BIFANG_TIER_LIVE, ledger->live_dir);
+		u = add_unit(us, BIFANG_TIER_LIVE, ledger->live_dir);
 	u->ledger_id = ledger->id;
 	u->ranges = all;
 	u->rows = bf_rangeset_count(&all);
-	w->live_rows += bf_rangeset_count(&live);
+	if (keep_unit(us))
+		cut_ranges(us);
 }
 
 static bool
@@ -330,18 +592,18 @@ has_ledger(List *ledgers, int64 id)
 
 /* A logical file of a ledger that this database doesn't know would be a hole in the result. */
 static void
-check_logical_files(const BifangWorklist *w, const BfIcePlan *plan, List *ledgers)
+check_logical_files(const BifangWorklist *w)
 {
 	int64 last = -1;
 
-	for (int32 i = 0; i < plan->n_files; i++)
+	for (int32 i = 0; i < w->plan->n_files; i++)
 	{
-		const BfIceDataFile *f = &plan->files[i];
+		const BfIceDataFile *f = &w->plan->files[i];
 
 		if (!f->logical || f->log.ledger_id == last)
 			continue;
 		last = f->log.ledger_id;
-		if (!has_ledger(ledgers, last))
+		if (!has_ledger(w->ledgers, last))
 			ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
 							errmsg("\"%s\" names rows of ledger " INT64_FORMAT
 								   ", which this database does not have",
@@ -350,16 +612,52 @@ check_logical_files(const BifangWorklist *w, const BfIcePlan *plan, List *ledger
 	}
 }
 
-static void
-add_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap)
+/* The point in the table's history that options or settings name. */
+static BfIceAt
+wanted_point(const BifangOptions *o)
 {
-	const BifangLake *lake;
-	BfArena *a;
-	List *ledgers = NIL;
-	ListCell *lc;
-	int32 room = 0;
+	const char *snapshot = o->as_of_snapshot;
+	const char *timestamp = o->as_of_timestamp;
+	BfIceAt at = {.kind = BF_ICE_AT_CURRENT};
 
-	w->exact = true;
+	if (snapshot == NULL && timestamp == NULL && o->ref == NULL)
+	{
+		snapshot = bifang_as_of_snapshot[0] == '\0' ? NULL : bifang_as_of_snapshot;
+		timestamp = bifang_as_of_timestamp[0] == '\0' ? NULL : bifang_as_of_timestamp;
+		if (snapshot != NULL && timestamp != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("both bifang.as_of_snapshot and bifang.as_of_timestamp are "
+								   "set")));
+	}
+	if (o->ref != NULL)
+	{
+		at.kind = BF_ICE_AT_REF;
+		at.ref = o->ref;
+	}
+	else if (snapshot != NULL)
+	{
+		at.kind = BF_ICE_AT_SNAPSHOT;
+		at.snapshot_id = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(snapshot)));
+	}
+	else if (timestamp != NULL)
+	{
+		TimestampTz t = DatumGetTimestampTz(
+			DirectFunctionCall3(timestamptz_in, CStringGetDatum(timestamp),
+								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+
+		if (!TIMESTAMP_NOT_FINITE(t))
+		{
+			at.kind = BF_ICE_AT_TIME;
+			at.time_ms = t / 1000 - (t % 1000 < 0) +
+						 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000;
+		}
+	}
+	return at;
+}
+
+static void
+open_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap)
+{
 	w->metadata_path = bifang_metadata_path(o, snap);
 	if (w->metadata_path == NULL && o->location != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
@@ -369,49 +667,86 @@ add_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap)
 						errmsg("lake table \"%s.%s\" does not exist in catalog \"%s\"",
 							   o->ns == NULL ? "" : o->ns, o->table == NULL ? "" : o->table,
 							   o->catalog_name)));
-	lake = bifang_lake_open(CurrentMemoryContext, w->metadata_path);
-	w->schema = lake->table->schema;
-	w->snapshot_id = lake->plan->snapshot_id;
-	w->bifang_snapshot_id = lake->plan->bifang_snapshot_id;
-	for (int32 i = 0; i < lake->plan->n_files; i++)
+	w->exact = true;
+	bifang_worklist_set_table(w, o);
+	if (w->table->metadata->uuid[0] != '\0')
+		w->ledgers = bifang_catalog_ledgers(w->table->metadata->uuid, snap);
+}
+
+void
+bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
+{
+	BfIceAt at = wanted_point(o);
+	BfError err;
+
+	w->current = at.kind == BF_ICE_AT_CURRENT;
+	w->table = bifang_lake_table_mapped(w->cxt, w->metadata_path, o->location_map);
+	bf_error_clear(&err);
+	if (bf_ice_at_resolve(w->table, &at, &w->point, &err) != BF_OK)
 	{
-		const BfIceDataFile *f = &lake->plan->files[i];
+		bf_error_object(&err, w->metadata_path);
+		bifang_report(&err);
+	}
+	w->schema = w->point.schema;
+}
+
+static void
+plan_lake(Units *us, uint32 prune)
+{
+	BifangWorklist *w = us->w;
+	BfIceScan scan = {.point = w->point,
+					  .prune = prune,
+					  .cache = bifang_manifest_cache(),
+					  .coverage = w->current && w->ledgers != NIL};
+	BfIcePlan *plan;
+	BfError err;
+	ListCell *lc;
+
+	scan.pred = bifang_pred_of_fields(us->arena, us->pred, w->schema->n_fields);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
+	w->plan = plan;
+	for (int32 i = 0; i < plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &plan->files[i];
 		BifangUnit *u;
 
 		if (f->logical)
 			continue;
-		u = add_unit(w, &room, BIFANG_TIER_PARQUET, f->path);
-		u->constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
+		u = add_unit(us, BIFANG_TIER_PARQUET, f->path);
+		u->file = f;
 		u->rows = f->record_count;
 		u->bytes = f->file_size;
+		if (keep_unit(us) && f->format == BF_ICE_FORMAT_PARQUET)
+			cut_file(us);
 	}
-	if (lake->table->metadata->uuid[0] != '\0')
-		ledgers = bifang_catalog_ledgers(lake->table->metadata->uuid, snap);
-	check_logical_files(w, lake->plan, ledgers);
-	a = bifang_arena(CurrentMemoryContext, "ranges", BIFANG_ARENA_MAX_METADATA);
-	foreach (lc, ledgers)
-		add_ledger(w, &room, a, lake->plan, lfirst(lc));
+	check_logical_files(w);
+	foreach (lc, w->ledgers)
+		add_ledger(us, lfirst(lc));
 }
 
 /* ---- plain files ---- */
 
 static void
-add_parquet_files(BifangWorklist *w, const BifangOptions *o)
+open_parquet_files(BifangWorklist *w, const BifangOptions *o)
 {
+	List *paths = bifang_expand_location(o->location, BIFANG_PARQUET);
 	ListCell *lc;
-	int32 room = 0;
 
-	foreach (lc, bifang_expand_location(o->location, BIFANG_PARQUET))
+	w->files = palloc_extended((Size) list_length(paths) * sizeof *w->files,
+							   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	foreach (lc, paths)
 	{
-		BifangUnit *u = add_unit(w, &room, BIFANG_TIER_PARQUET, lfirst(lc));
+		BifangFile *f = &w->files[w->n_files++];
 		struct stat st;
 
-		if (stat(u->path, &st) != 0)
+		f->path = lfirst(lc);
+		if (stat(f->path, &st) != 0)
 			ereport(ERROR,
-					(errcode_for_file_access(), errmsg("could not stat \"%s\": %m", u->path)));
-		u->bytes = st.st_size;
-		if (!remembered_rows(u->path, u->bytes, &u->rows))
-			u->rows = u->bytes / PARQUET_ROW_BYTES + 1;
+					(errcode_for_file_access(), errmsg("could not stat \"%s\": %m", f->path)));
+		f->bytes = st.st_size;
+		if (!remembered_rows(f->path, f->bytes, &f->rows))
+			f->rows = f->bytes / PARQUET_ROW_BYTES + 1;
 	}
 }
 
@@ -462,19 +797,21 @@ bifang_kafka_partition(const char *path, char **topic, int32 *partition)
 }
 
 static void
-add_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
+open_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
 {
+	List *paths = bifang_expand_location(o->location, BIFANG_KAFKA_LOG);
 	const char *topic = o->topic;
 	ListCell *lc;
-	int32 room = 0;
 
-	foreach (lc, bifang_expand_location(o->location, BIFANG_KAFKA_LOG))
+	w->files = palloc_extended((Size) list_length(paths) * sizeof *w->files,
+							   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	foreach (lc, paths)
 	{
 		const char *path = lfirst(lc);
 		char *found;
 		int32 partition;
 		Segments s = {path, -1, -1, 0, 0};
-		BifangUnit *u;
+		BifangFile *f;
 		BfError err;
 
 		if (!bifang_kafka_partition(path, &found, &partition) ||
@@ -487,14 +824,16 @@ add_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
 							errmsg("location \"%s\" names partitions of topics \"%s\" and \"%s\"",
 								   o->location, topic, found),
 							errhint("Choose one with option \"topic\".")));
-		u = add_unit(w, &room, BIFANG_TIER_KAFKA, path);
-		u->partition = partition;
+		f = &w->files[w->n_files++];
+		f->path = path;
+		f->partition = partition;
+		f->offset_end = -1;
 		bf_error_clear(&err);
 		BIFANG_CHECK(bifang_host()->list(bifang_host(), path, add_segment, &s, &err), &err);
-		u->bytes = s.bytes;
-		u->rows = s.first < 0 ? 0 : s.last - s.first + s.last_bytes / KAFKA_RECORD_BYTES + 1;
+		f->bytes = s.bytes;
+		f->rows = s.first < 0 ? 0 : s.last - s.first + s.last_bytes / KAFKA_RECORD_BYTES + 1;
 	}
-	if (w->n_units == 0)
+	if (w->n_files == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg(o->topic == NULL ? "location \"%s\" names no partition directory"
@@ -503,22 +842,92 @@ add_kafka_partitions(BifangWorklist *w, const BifangOptions *o)
 				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
 }
 
+/* A predicate that no offset of a log satisfies, or no time. */
+static bool
+kafka_hopeless(const BfPred *pred)
+{
+	int64 low;
+	int64 high;
+
+	return pred != NULL &&
+		   (!bifang_pred_hull(pred, BF_KAFKA_OFFSET, &low, &high) || high < 0 || low > high ||
+			!bifang_pred_hull(pred, BF_KAFKA_TIMESTAMP, &low, &high) || low > high);
+}
+
+static void
+plan_files(Units *us)
+{
+	BifangWorklist *w = us->w;
+	bool kafka = w->format == BIFANG_KAFKA_LOG;
+
+	if (kafka && kafka_hopeless(us->pred))
+	{
+		w->units_pruned = w->n_files;
+		return;
+	}
+	for (int32 i = 0; i < w->n_files; i++)
+	{
+		BifangFile *f = &w->files[i];
+		BifangUnit *u = add_unit(us, kafka ? BIFANG_TIER_KAFKA : BIFANG_TIER_PARQUET, f->path);
+
+		u->plain = f;
+		u->rows = f->rows;
+		u->bytes = f->bytes;
+		if (keep_unit(us) && !kafka)
+			cut_file(us);
+	}
+}
+
+/* ---- all ---- */
+
 BifangWorklist *
-bifang_worklist(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
+bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 {
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	BifangWorklist *w = palloc0(sizeof *w);
 
 	w->format = o->format;
-	w->snapshot_id = -1;
-	w->bifang_snapshot_id = -1;
+	w->cxt = cxt;
 	switch (o->format)
 	{
-		case BIFANG_ICEBERG: add_lake(w, o, snap); break;
-		case BIFANG_PARQUET: add_parquet_files(w, o); break;
-		case BIFANG_KAFKA_LOG: add_kafka_partitions(w, o); break;
+		case BIFANG_ICEBERG: open_lake(w, o, snap); break;
+		case BIFANG_PARQUET: open_parquet_files(w, o); break;
+		case BIFANG_KAFKA_LOG: open_kafka_partitions(w, o); break;
 	}
-	sum_units(w);
 	MemoryContextSwitchTo(old);
+	return w;
+}
+
+void
+bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool cut)
+{
+	Units us = {.w = w, .pred = pred, .cut = cut};
+	MemoryContext old;
+
+	if (w->plan_cxt != NULL)
+		MemoryContextDelete(w->plan_cxt);
+	w->plan_cxt = AllocSetContextCreate(w->cxt, "bifang plan", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(w->plan_cxt);
+	us.arena = bifang_arena(w->plan_cxt, "plan", BIFANG_ARENA_MAX_METADATA);
+	w->plan = NULL;
+	w->units = NULL;
+	w->n_units = 0;
+	w->units_pruned = 0;
+	w->rows = w->bytes = w->live_rows = 0;
+	memset(w->n_of_tier, 0, sizeof w->n_of_tier);
+	memset(w->rows_of_tier, 0, sizeof w->rows_of_tier);
+	if (w->format == BIFANG_ICEBERG)
+		plan_lake(&us, prune);
+	else
+		plan_files(&us);
+	MemoryContextSwitchTo(old);
+}
+
+BifangWorklist *
+bifang_worklist(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
+{
+	BifangWorklist *w = bifang_worklist_open(cxt, o, snap);
+
+	bifang_worklist_plan(w, NULL, 0, false);
 	return w;
 }

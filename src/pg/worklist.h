@@ -8,8 +8,13 @@
  *   + live ranges: [0, end) of every ledger minus the lake      file or the live directory
  *
  * which are disjoint and complete. Ranges of one ledger become one unit, wherever they come from.
- * Making the list reads metadata and directories only, never a data file; planner and EXPLAIN use
- * it too.
+ * The list is made in two steps. Opening it pins what the scan's snapshot decides: the metadata
+ * file, the point in the table's history, ledgers with their ends, files of plain tables. Planning
+ * turns that into units that may have rows for a predicate, again whenever the predicate changes.
+ * Both read metadata and directories only, never a data file; planner and EXPLAIN use them too.
+ *
+ * For parallel scans units are cut into pieces: every process plans the same list out of what the
+ * leader pinned, and takes the next piece from a shared counter.
  */
 #ifndef BIFANG_PG_WORKLIST_H
 #define BIFANG_PG_WORKLIST_H
@@ -18,9 +23,9 @@
 
 #include "utils/snapshot.h"
 
-#include "exec/reader.h"
-#include "log/rangeset.h"
+#include "iceberg/table.h"
 #include "pg/options.h"
+#include "vec/pred.h"
 
 typedef enum BifangTier
 {
@@ -31,40 +36,78 @@ typedef enum BifangTier
 	BIFANG_TIER_COUNT
 } BifangTier;
 
+/* A file or partition directory of a table without metadata. */
+typedef struct BifangFile
+{
+	const char *path;
+	int64 bytes;
+	int64 rows;		  /* estimated */
+	int32 partition;  /* KAFKA */
+	int64 offset_end; /* KAFKA: end of the log, fixed when first read; -1 = not yet */
+} BifangFile;
+
 typedef struct BifangUnit
 {
 	BifangTier tier;
-	const char *path;	   /* data file, .bfo file, ledger or partition directory */
-	int64 ledger_id;	   /* ranges of a ledger; else -1 */
-	int32 partition;	   /* KAFKA */
-	BfRangeSet ranges;	   /* OFFLOAD, LIVE */
-	BfConstants constants; /* PARQUET of a lake table: identity partition values */
-	int64 rows;			   /* exact for lake tables, else estimated */
+	const char *path;		   /* data file, .bfo file, ledger or partition directory */
+	const BfIceDataFile *file; /* PARQUET of a lake table, Avro too */
+	BifangFile *plain;		   /* PARQUET and KAFKA without metadata */
+	int64 ledger_id;		   /* ranges of a ledger; else -1 */
+	BfRangeSet ranges;		   /* OFFLOAD, LIVE */
+	int32 piece;			   /* PARQUET: this one of `pieces` of the file's row groups */
+	int32 pieces;
+	int64 rows; /* exact for lake tables but for deletes, else estimated; of all pieces */
 	int64 bytes;
-	int64 offset_end; /* KAFKA: end of the log, fixed when first read; -1 = not yet */
 } BifangUnit;
 
 typedef struct BifangWorklist
 {
 	BifangFormat format;
-	const BfSchema *schema;	   /* of the lake table; NULL for other formats */
+	MemoryContext cxt;
+	/* Pinned. */
 	const char *metadata_path; /* lake table */
-	int64 snapshot_id;		   /* -1 = none */
-	int64 bifang_snapshot_id;  /* -1 = none */
+	const BfIceTable *table;
+	BfIcePoint point;
+	const BfSchema *schema; /* of the point; NULL for other formats */
+	bool current;			/* rows that the lake does not have yet belong to it */
+	List *ledgers;			/* of BifangLedger * */
+	int32 n_files;
+	BifangFile *files; /* other formats */
+	/* Planned; in a context of its own. */
+	MemoryContext plan_cxt;
+	const BfIcePlan *plan; /* lake table */
 	int32 n_units;
 	BifangUnit *units;
 	int64 rows;
 	int64 bytes;
 	int32 n_of_tier[BIFANG_TIER_COUNT];
 	int64 rows_of_tier[BIFANG_TIER_COUNT];
-	int64 live_rows; /* rows that the lake does not name yet */
-	bool exact;		 /* rows are counted, not estimated */
+	int64 live_rows;	/* rows that the lake does not name yet */
+	int32 units_pruned; /* that the predicate on facts about rows leaves out */
+	bool exact;			/* rows are counted, not estimated */
 } BifangWorklist;
 
 extern const char *bifang_tier_name(BifangTier t);
 
-/* Everything lives in cxt. Raises when table or files cannot be found. */
+/* Numbers that a predicate has for facts about rows that are no columns: `fields` of the table or
+ * file (0 for Kafka: BF_KAFKA_COLUMNS), then BifangMeta. */
+#define BIFANG_META_FIELD(fields, meta) ((fields) + (int32) (meta))
+/* Their types. */
+extern BfType bifang_meta_type(BifangMeta meta);
+
+/* Pins; lives in cxt. Raises when table or files cannot be found. */
+extern BifangWorklist *
+bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap);
+/* Loads the metadata file w->metadata_path and resolves the point: a part of opening. */
+extern void bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o);
+/* Plans: units that may have rows for `pred` (over the schema's fields and facts; NULL = all rows).
+ * `prune`: BF_PRUNE_*. `cut`: into pieces for several processes. Units of an earlier plan are gone.
+ */
+extern void bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool cut);
+/* Both, for all rows. */
 extern BifangWorklist *bifang_worklist(MemoryContext cxt, const BifangOptions *o, Snapshot snap);
+/* The predicate without what it says of facts; NULL when nothing is left. In `a`. */
+extern const BfPred *bifang_pred_of_fields(BfArena *a, const BfPred *pred, int32 n_fields);
 /* The current metadata file of a lake table: the catalog's pointer, else the newest of `location`.
  * NULL when the table exists nowhere. Palloc'd. */
 extern const char *bifang_metadata_path(const BifangOptions *o, Snapshot snap);
