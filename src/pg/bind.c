@@ -130,7 +130,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 						errmsg("lake table %s.%s exists already and has no column \"%s\"", row->ns,
 							   row->name, NameStr(att->attname)),
 						errhint("IMPORT FOREIGN SCHEMA declares the columns as they are.")));
-	if (!bifang_type_can_read(schema->fields[f].type, att->atttypid, att->atttypmod))
+	if (!bifang_type_can_read(&schema->fields[f], att->atttypid, att->atttypmod))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 				 errmsg("lake table %s.%s exists already and its column \"%s\" is of type %s, "

@@ -19,15 +19,20 @@
 #define UNIX_DAYS_MAX (DATE_END_JULIAN - UNIX_EPOCH_JDATE - 1)
 
 static void
-int_out_of_range(const BifangOut *o, int64 value)
+int_out_of_range(BifangOut *o, int64 value, bool *isnull)
 {
-	bifang_out_of_range(o, psprintf(INT64_FORMAT, value));
+	if (o->out_of_range == BIFANG_RANGE_NULL)
+		o->refused = true;
+	else
+		bifang_out_of_range(o, psprintf(INT64_FORMAT, value));
+	bifang_out_nulled(o, isnull);
 }
+
 /* ---- fixed-length conversions: SRC[i] in, PUT(i, datum) out ---- */
 
 #define CONVERT(name, ctype, member, expr)                                                   \
 	static void name(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, \
-					 const bool *isnull)                                                     \
+					 bool *isnull)                                                           \
 	{                                                                                        \
 		const ctype *data = vec->data.member + first;                                        \
 		(void) o;                                                                            \
@@ -42,7 +47,7 @@ int_out_of_range(const BifangOut *o, int64 value)
 /* As CONVERT, where `ok` must hold for every value that is not NULL. */
 #define CONVERT_CHECKED(name, ctype, member, ok, expr)                                       \
 	static void name(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, \
-					 const bool *isnull)                                                     \
+					 bool *isnull)                                                           \
 	{                                                                                        \
 		const ctype *data = vec->data.member + first;                                        \
 		for (int32 i = 0; i < n; i++)                                                        \
@@ -51,7 +56,7 @@ int_out_of_range(const BifangOut *o, int64 value)
 			if (unlikely(!(ok)))                                                             \
 			{                                                                                \
 				if (!isnull[i])                                                              \
-					int_out_of_range(o, (int64) v);                                          \
+					int_out_of_range(o, (int64) v, &isnull[i]);                              \
 				values[i] = (Datum) 0;                                                       \
 				continue;                                                                    \
 			}                                                                                \
@@ -86,7 +91,7 @@ CONVERT(ts_ns_ts, int64, i64, TimestampGetDatum(v / 1000 - (v % 1000 < 0) - BIFA
 
 /* Midnight of the day. PostgreSQL's last date is past its last timestamp. */
 static void
-date_ts(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, const bool *isnull)
+date_ts(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	const int32 *data = vec->data.i32 + first;
 
@@ -97,15 +102,14 @@ date_ts(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, 
 		if (unlikely(data[i] > (END_TIMESTAMP / USECS_PER_DAY) + BIFANG_UNIX_DAYS ||
 					 !IS_VALID_TIMESTAMP(us)) &&
 			!isnull[i])
-			int_out_of_range(o, data[i]);
+			int_out_of_range(o, data[i], &isnull[i]);
 		values[i] = TimestampGetDatum(us);
 	}
 }
 
 /* NaN and infinities pass; anything else must come back the same. */
 static void
-f64_float4(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-		   const bool *isnull)
+f64_float4(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	const double *data = vec->data.f64 + first;
 
@@ -115,31 +119,59 @@ f64_float4(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 		float f = (float) d;
 
 		if (unlikely((double) f != d) && !isnan(d) && !isnull[i])
+		{
 			bifang_out_of_range(o, psprintf("%.17g", d));
+			bifang_out_nulled(o, &isnull[i]);
+		}
 		values[i] = Float4GetDatum(f);
 	}
 }
 
 /* UINT64 is kept as its bits. */
 static void
-u64_int8(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, const bool *isnull)
+u64_int8(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	for (int32 i = 0; i < n; i++)
 	{
 		int64 v = vec->data.i64[first + i];
 
 		if (unlikely(v < 0) && !isnull[i])
+		{
 			bifang_out_of_range(o, psprintf(UINT64_FORMAT, (uint64) v));
+			bifang_out_nulled(o, &isnull[i]);
+		}
 		values[i] = Int64GetDatum(v);
 	}
 }
 /* ---- numeric ---- */
 
+/* Would numeric(p,s) take it unchanged? Asked only where the answer no is no error. */
+static bool
+numeric_fits(const BifangOut *o, Datum num)
+{
+	int32 typmod = o->typmod - VARHDRSZ;
+	int32 scale = ((typmod & 0x7ff) ^ 1024) - 1024;
+	int32 digits = ((typmod >> 16) & 0xffff) - scale;
+	Datum rounded = DirectFunctionCall2(numeric_round, num, Int32GetDatum(scale));
+	Datum limit = DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("1e%d", digits)),
+									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, num, rounded)) &&
+		   DatumGetBool(
+			   DirectFunctionCall2(numeric_lt, DirectFunctionCall1(numeric_abs, num), limit));
+}
+
 Datum
 bifang_numeric_fit(BifangOut *o, Datum num)
 {
-	Datum fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
+	Datum fitted;
 
+	if (o->out_of_range == BIFANG_RANGE_NULL && !numeric_fits(o, num))
+	{
+		o->refused = true;
+		return num;
+	}
+	fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
 	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, num, fitted)))
 		bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
 	return fitted;
@@ -157,7 +189,7 @@ bifang_numeric_fits_always(const BifangOut *o, int precision, int scale)
 
 #define NUMERIC_LOOP(name, make, fit)                                                        \
 	static void name(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, \
-					 const bool *isnull)                                                     \
+					 bool *isnull)                                                           \
 	{                                                                                        \
 		int scale = o->from.scale;                                                           \
 		bifang_bump_reserve(o, o->bump, (size_t) n *BIFANG_NUMERIC_BYTES);                   \
@@ -173,7 +205,10 @@ bifang_numeric_fits_always(const BifangOut *o, int precision, int scale)
 			o->bump->left -= used;                                                           \
 			values[i] = PointerGetDatum(to);                                                 \
 			if (fit)                                                                         \
+			{                                                                                \
 				values[i] = bifang_numeric_fit(o, values[i]);                                \
+				bifang_out_nulled(o, &isnull[i]);                                            \
+			}                                                                                \
 		}                                                                                    \
 	}
 
@@ -190,8 +225,7 @@ NUMERIC_LOOP(d128_numeric_fit, bifang_numeric_i128(to, vec->data.i128[first + i]
 
 /* Decimal into an integer type: a fraction other than zero would be lost. */
 static void
-decimal_int(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-			const bool *isnull)
+decimal_int(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	int64 max = o->typid == INT2OID	  ? PG_INT16_MAX
 				: o->typid == INT4OID ? PG_INT32_MAX
@@ -215,6 +249,8 @@ decimal_int(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *valu
 			bifang_numeric_i128(num, v, o->from.scale);
 			bifang_out_of_range(
 				o, DatumGetCString(DirectFunctionCall1(numeric_out, PointerGetDatum(num))));
+			bifang_out_nulled(o, &isnull[i]);
+			continue;
 		}
 		values[i] = Int64GetDatum((int64) (v / unit));
 	}

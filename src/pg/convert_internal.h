@@ -4,6 +4,8 @@
  *   convert_out.c     which conversion, dictionaries, domains, the buffers
  *   convert_fixed.c   numbers, dates and times
  *   convert_views.c   text, bytes and what else has a length
+ *   convert_nested.c  arrays and composite types
+ *   convert_json.c    nested values as JSON
  */
 #ifndef BIFANG_PG_CONVERT_INTERNAL_H
 #define BIFANG_PG_CONVERT_INTERNAL_H
@@ -11,7 +13,9 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "access/tupdesc.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "pg/convert_out.h"
 #include "pg/error.h"
@@ -29,10 +33,11 @@ typedef struct BifangBump
 	size_t kept_size;
 } BifangBump;
 
-/* Rows [first, first + n) of a flat vector. Rows that are NULL may get any Datum. */
+/* Rows [first, first + n) of a flat vector, also row 0 of a constant one. Rows that are NULL may
+ * get any Datum; more of them may become NULL: see bifang_out_nulled. */
 typedef void (*BifangFlatFn)(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
-							 const bool *isnull);
-/* One value of VIEW storage, into o->bump. */
+							 bool *isnull);
+/* One value of VIEW storage, into o->bump. May set o->refused. */
 typedef Datum (*BifangViewFn)(BifangOut *o, BfView value);
 
 /* flat = NULL: there is no such conversion. */
@@ -45,8 +50,13 @@ typedef struct BifangChoice
 struct BifangOut
 {
 	MemoryContext cxt;
-	BfType from;
-	Oid typid; /* base type */
+	const BfField *field;
+	BfType from; /* of the vectors: JSON for variants */
+	BifangTextPolicy invalid_text;
+	BifangRangePolicy out_of_range;
+	bool refused; /* the value at hand becomes NULL */
+	bool nulled;  /* some value of the run did */
+	Oid typid;	  /* base type */
 	Oid declared;
 	int32 typmod;
 	const char *column;
@@ -57,7 +67,7 @@ struct BifangOut
 	BifangBump dict_bump;
 	BifangBump *bump; /* where by-reference results go now */
 	Datum *dict;
-	bool *dict_done;
+	uint8 *dict_done; /* ENTRY_* */
 	int32 dict_cap;
 	uint64 dict_epoch;
 	const BfVector *dict_of; /* NULL: nothing remembered */
@@ -65,6 +75,16 @@ struct BifangOut
 	Oid in_param;
 	void *domain;
 	bool has_domain;
+	/* Arrays: the element; composite types: the attributes in their order. */
+	int32 n_parts;
+	BifangOut **parts;
+	int32 *part_fields; /* number of the child that each attribute is */
+	TupleDesc desc;
+	int32 n_dims; /* arrays */
+	int16 elem_len;
+	bool elem_by_value;
+	char elem_align;
+	StringInfoData json;
 };
 
 /* Room for `size` bytes in one piece. */
@@ -84,7 +104,27 @@ bifang_bump_alloc(BifangOut *o, BifangBump *b, size_t size)
 	return p;
 }
 
-extern void bifang_out_of_range(const BifangOut *o, const char *value) BIFANG_NORETURN;
+/* Raises, or marks the value as refused. */
+extern void bifang_out_of_range(BifangOut *o, const char *value);
+/* After a value that may have been refused. */
+static inline void
+bifang_out_nulled(BifangOut *o, bool *isnull)
+{
+	if (unlikely(o->refused))
+	{
+		*isnull = true;
+		o->nulled = true;
+		o->refused = false;
+	}
+}
+
+/* Rows [first, first + n) into values and isnull; rows of which `parent` (NULL = none) says that
+ * what they are part of is NULL are NULL. Says whether any is. Memory lasts until bifang_out_reset.
+ */
+extern bool bifang_out_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
+						   bool *isnull, const bool *parent);
+extern void bifang_out_reset(BifangOut *o);
+
 /* Error context callback: names the column where a function of the server raises the error. */
 extern void bifang_out_context(void *arg);
 
@@ -100,5 +140,18 @@ extern BifangChoice bifang_choose_fixed(BfType from, Oid typid, bool fits);
 extern BifangChoice bifang_choose_view(BfType from, Oid typid, bool typmod);
 /* Does the choice go through the type's input function? */
 extern bool bifang_view_needs_input(BifangChoice c);
+/* The bytes as text of the database; o->refused: there is none. */
+extern BfView bifang_checked_text(BifangOut *o, BfView v);
+/* By the type's input function. */
+extern Datum bifang_input_text(BifangOut *o, char *text);
+
+/* Nested types. */
+extern bool bifang_nested_possible(const BfField *from, Oid typid);
+/* Makes the conversions of its parts. */
+extern BifangFlatFn bifang_choose_nested(BifangOut *o, const BifangOutWhat *what);
+
+/* Appends the row's value; o is what the text is for. */
+extern void
+bifang_json_value(BifangOut *o, const BfField *f, const BfVector *v, int32 row, StringInfo s);
 
 #endif

@@ -66,11 +66,16 @@ bifang_bump_reserve(BifangOut *o, BifangBump *b, size_t size)
 /* ---- errors ---- */
 
 void
-bifang_out_of_range(const BifangOut *o, const char *value)
+bifang_out_of_range(BifangOut *o, const char *value)
 {
 	bool datetime = o->typid == DATEOID || o->typid == TIMEOID || o->typid == TIMESTAMPOID ||
 					o->typid == TIMESTAMPTZOID || o->typid == INTERVALOID;
 
+	if (o->out_of_range == BIFANG_RANGE_NULL)
+	{
+		o->refused = true;
+		return;
+	}
 	ereport(ERROR, (errcode(datetime ? ERRCODE_DATETIME_FIELD_OVERFLOW
 									 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					errmsg("value %s of column \"%s\" in \"%s\" does not fit type %s", value,
@@ -88,8 +93,7 @@ bifang_out_context(void *arg)
 /* ---- which conversion ---- */
 
 static void
-nothing_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-			 const bool *isnull)
+nothing_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	(void) o;
 	(void) vec;
@@ -111,10 +115,21 @@ choose(BfType from, Oid typid, bool typmod, bool fits)
 	}
 }
 
-bool
-bifang_out_possible(BfType from, Oid typid)
+/* Readers make text of variants. */
+static BfType
+vector_type(const BfField *f)
 {
-	return choose(from, typid, false, true).flat != NULL;
+	return f->type.kind == BF_KIND_VARIANT ? BF_TYPE(JSON) : f->type;
+}
+
+bool
+bifang_out_possible(const BfField *from, Oid typid)
+{
+	BfType type = vector_type(from);
+
+	if (bf_type_storage(type) == BF_STORE_NESTED)
+		return bifang_nested_possible(from, typid);
+	return choose(type, typid, false, true).flat != NULL;
 }
 
 /* Integer kinds by the decimal digits that their values may have. */
@@ -134,45 +149,74 @@ integer_digits(BfType t)
 	}
 }
 
-BifangOut *
-bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod, const char *column,
-			   const char *file)
+static void
+no_conversion(const BifangOutWhat *what)
 {
-	BifangOut *o;
+	if (what->file != NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+						errmsg("\"%s\": column \"%s\" of type %s cannot be read as %s", what->file,
+							   what->column, bifang_type_text(what->field->type),
+							   bifang_pg_type_text(what->typid, what->typmod))));
+	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+					errmsg("column \"%s\" of type %s cannot be read as %s", what->column,
+						   bifang_type_text(what->field->type),
+						   bifang_pg_type_text(what->typid, what->typmod))));
+}
+
+static void
+choose_conversion(BifangOut *o, const BifangOutWhat *what)
+{
 	BifangChoice c;
 	bool fits;
 
-	cxt = AllocSetContextCreate(cxt, "bifang column", ALLOCSET_SMALL_SIZES);
-	o = MemoryContextAllocZero(cxt, sizeof *o);
-	o->cxt = cxt;
-	o->from = from;
-	o->declared = typid;
-	o->typmod = typmod;
-	o->typid = getBaseTypeAndTypmod(typid, &o->typmod);
-	o->column = MemoryContextStrdup(cxt, column);
-	o->file = "";
-	if (from.kind == BF_KIND_DECIMAL)
-		fits = bifang_numeric_fits_always(o, from.precision, from.scale);
+	if (!bifang_out_possible(what->field, o->typid))
+		no_conversion(what);
+	if (bf_type_storage(o->from) == BF_STORE_NESTED)
+	{
+		o->flat = bifang_choose_nested(o, what);
+		return;
+	}
+	if (o->from.kind == BF_KIND_DECIMAL)
+		fits = bifang_numeric_fits_always(o, o->from.precision, o->from.scale);
 	else
-		fits = bifang_numeric_fits_always(o, integer_digits(from), 0);
-	c = choose(from, o->typid, o->typmod >= 0, fits);
-	if (c.flat == NULL)
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-						errmsg("column \"%s\" of type %s cannot be read as %s", column,
-							   bifang_type_text(from), bifang_pg_type_text(typid, typmod))));
+		fits = bifang_numeric_fits_always(o, integer_digits(o->from), 0);
+	c = choose(o->from, o->typid, o->typmod >= 0, fits);
 	o->flat = c.flat;
 	o->view = c.view;
-	bump_init(&o->row_bump, cxt);
-	bump_init(&o->dict_bump, cxt);
-	o->bump = &o->row_bump;
 	if (bifang_view_needs_input(c))
 	{
 		Oid fn;
 
 		getTypeInputInfo(o->typid, &fn, &o->in_param);
-		fmgr_info_cxt(fn, &o->in_fn, cxt);
+		fmgr_info_cxt(fn, &o->in_fn, o->cxt);
 	}
+}
+
+BifangOut *
+bifang_out_new(MemoryContext cxt, const BifangOutWhat *what)
+{
+	MemoryContext old;
+	BifangOut *o;
+
+	cxt = AllocSetContextCreate(cxt, "bifang column", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	o = palloc0(sizeof *o);
+	o->cxt = cxt;
+	o->field = what->field;
+	o->from = vector_type(what->field);
+	o->invalid_text = what->invalid_text;
+	o->out_of_range = what->out_of_range;
+	o->declared = what->typid;
+	o->typmod = what->typmod;
+	o->typid = getBaseTypeAndTypmod(what->typid, &o->typmod);
+	o->column = pstrdup(what->column);
+	o->file = "";
+	bump_init(&o->row_bump, cxt);
+	bump_init(&o->dict_bump, cxt);
+	o->bump = &o->row_bump;
+	choose_conversion(o, what);
 	o->has_domain = o->declared != o->typid && DomainHasConstraints(o->declared);
+	MemoryContextSwitchTo(old);
 	return o;
 }
 
@@ -188,6 +232,8 @@ bifang_out_begin(BifangOut *o, const char *file)
 {
 	o->file = file;
 	o->dict_of = NULL;
+	for (int32 i = 0; i < o->n_parts; i++)
+		bifang_out_begin(o->parts[i], file);
 }
 
 int32
@@ -232,6 +278,11 @@ fill_isnull(const BfVector *v, int32 first, int32 n, bool *isnull)
 	return any;
 }
 
+/* States of entries. */
+#define ENTRY_NEW 0
+#define ENTRY_DONE 1
+#define ENTRY_NULL 2 /* refused */
+
 /* Space for the dictionary's Datums, all unknown. */
 static void
 dict_begin(BifangOut *o, const BfVector *v)
@@ -251,18 +302,31 @@ dict_begin(BifangOut *o, const BfVector *v)
 		o->dict_done = MemoryContextAllocHuge(o->cxt, (size_t) n);
 		o->dict_cap = n;
 	}
-	memset(o->dict_done, false, (size_t) n);
+	memset(o->dict_done, ENTRY_NEW, (size_t) n);
 	bump_reset(&o->dict_bump);
 	o->dict_epoch = v->dict_epoch;
 	o->dict_of = v->dict;
 }
 
 static void
-convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values,
-			 const bool *isnull)
+convert_entry(BifangOut *o, const BfVector *dict, uint32 code)
+{
+	bool isnull = false;
+
+	if (o->view != NULL)
+	{
+		o->dict[code] = o->view(o, dict->data.view[code]);
+		bifang_out_nulled(o, &isnull);
+	}
+	else
+		o->flat(o, dict, (int32) code, 1, &o->dict[code], &isnull);
+	o->dict_done[code] = isnull ? ENTRY_NULL : ENTRY_DONE;
+}
+
+static void
+convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	const uint32 *codes = v->codes + first;
-	static const bool not_null[1] = {false};
 
 	if (o->dict_of != v->dict || o->dict_epoch != v->dict_epoch)
 		dict_begin(o, v);
@@ -271,15 +335,14 @@ convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *value
 	{
 		uint32 code = codes[i];
 
-		if (unlikely(!o->dict_done[code]))
+		if (unlikely(o->dict_done[code] != ENTRY_DONE))
 		{
 			if (isnull[i])
 				continue;
-			if (o->view != NULL)
-				o->dict[code] = o->view(o, v->dict->data.view[code]);
-			else
-				o->flat(o, v->dict, (int32) code, 1, &o->dict[code], not_null);
-			o->dict_done[code] = true;
+			if (o->dict_done[code] == ENTRY_NEW)
+				convert_entry(o, v->dict, code);
+			if (o->dict_done[code] == ENTRY_NULL)
+				isnull[i] = o->nulled = true;
 		}
 		values[i] = o->dict[code];
 	}
@@ -287,7 +350,7 @@ convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *value
 }
 
 static void
-check_domain(BifangOut *o, int32 n, Datum *values, const bool *isnull)
+check_domain(BifangOut *o, int32 n, Datum *values, bool *isnull)
 {
 	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
 
@@ -297,37 +360,9 @@ check_domain(BifangOut *o, int32 n, Datum *values, const bool *isnull)
 	error_context_stack = callback.previous;
 }
 
-/* Rows that follow each other. */
-static bool
-convert_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values, bool *isnull)
-{
-	bool any_null = false;
-
-	switch (v->form)
-	{
-		case BF_VEC_FLAT:
-			any_null = fill_isnull(v, first, n, isnull);
-			o->flat(o, v, first, n, values, isnull);
-			break;
-		case BF_VEC_DICT:
-			any_null = fill_isnull(v, first, n, isnull);
-			convert_dict(o, v, first, n, values, isnull);
-			break;
-		case BF_VEC_CONST:
-			any_null = fill_isnull(v, 0, 1, isnull);
-			memset(isnull, any_null, (size_t) n);
-			if (!any_null)
-				o->flat(o, v, 0, 1, values, isnull);
-			for (int32 i = 1; i < n; i++)
-				values[i] = values[0];
-			break;
-	}
-	return any_null;
-}
-
 bool
-bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, Datum *values,
-				   bool *isnull)
+bifang_out_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *values, bool *isnull,
+			   const bool *parent)
 {
 	bool any_null = false;
 
@@ -336,20 +371,67 @@ bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n,
 		memset(isnull, true, (size_t) n);
 		return true;
 	}
-	bump_reset(&o->row_bump);
-	if (v->form == BF_VEC_CONST || rows[n - 1] - rows[0] == n - 1)
-		any_null = convert_run(o, v, rows[0], n, values, isnull);
+	if (v->form == BF_VEC_CONST)
+		memset(isnull, !bf_valid(v->validity, 0), (size_t) n);
 	else
-		for (int32 i = 0; i < n;)
-		{
-			int32 end = i + 1;
+		any_null = fill_isnull(v, first, n, isnull);
+	for (int32 i = 0; parent != NULL && i < n; i++)
+	{
+		isnull[i] |= parent[i];
+		any_null |= isnull[i];
+	}
+	switch (v->form)
+	{
+		case BF_VEC_FLAT: o->flat(o, v, first, n, values, isnull); break;
+		case BF_VEC_DICT: convert_dict(o, v, first, n, values, isnull); break;
+		case BF_VEC_CONST:
+			any_null |= isnull[0];
+			if (!bf_valid(v->validity, 0))
+				break;
+			{
+				bool one = false;
 
-			while (end < n && rows[end] == rows[end - 1] + 1)
-				end++;
-			any_null |= convert_run(o, v, rows[i], end - i, values + i, isnull + i);
-			i = end;
-		}
+				o->flat(o, v, 0, 1, values, &one);
+				for (int32 i = 0; i < n; i++)
+				{
+					values[i] = values[0];
+					isnull[i] |= one;
+				}
+			}
+			break;
+	}
+	any_null |= o->nulled;
+	o->nulled = false;
 	if (unlikely(o->has_domain))
 		check_domain(o, n, values, isnull);
+	return any_null;
+}
+
+void
+bifang_out_reset(BifangOut *o)
+{
+	bump_reset(&o->row_bump);
+	for (int32 i = 0; i < o->n_parts; i++)
+		bifang_out_reset(o->parts[i]);
+}
+
+bool
+bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, Datum *values,
+				   bool *isnull)
+{
+	bool any_null = false;
+
+	bifang_out_reset(o);
+	if (v->form == BF_VEC_CONST || rows[n - 1] - rows[0] == n - 1)
+		return bifang_out_run(o, v, rows[0], n, values, isnull, NULL);
+	for (int32 i = 0; i < n;)
+	{
+		int32 end = i + 1;
+
+		while (end < n && rows[end] == rows[end - 1] + 1)
+			end++;
+		any_null |= bifang_out_run(o, v, rows[i], end - i, values + i, isnull + i, NULL);
+		i = end;
+	}
 	return any_null;
 }

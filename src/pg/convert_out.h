@@ -21,26 +21,43 @@
  *   uuid                              uuid, bytea
  *   interval                          interval
  *   unknown                           anything, always NULL
+ *   list                              arrays of what the element may be; of lists: rectangular ones
+ *   struct                            composite types whose attributes are fields by name
+ *   list, map, struct                 jsonb json text (convert_json.c says how)
+ *   variant                           as json
  *
  * "Checked": a value that would change raises 22003 (22008 for dates and times, 22021 for text that
- * the database cannot hold, 22001 for text that is too long), naming file and column.
+ * the database cannot hold, 22001 for text that is too long), naming file and column; or becomes
+ * NULL or, as to text, another one, where the table's options out_of_range and invalid_text say so.
  */
 #ifndef BIFANG_PG_CONVERT_OUT_H
 #define BIFANG_PG_CONVERT_OUT_H
 
 #include "postgres.h"
 
+#include "pg/options.h"
 #include "vec/batch.h"
 
 typedef struct BifangOut BifangOut;
 
+/* What becomes of what. */
+typedef struct BifangOutWhat
+{
+	const BfField *field; /* borrowed: lives as long as the conversion */
+	Oid typid;
+	int32 typmod;
+	const char *column;
+	const char *file; /* NULL: errors of making it don't name one */
+	BifangTextPolicy invalid_text;
+	BifangRangePolicy out_of_range;
+} BifangOutWhat;
+
 /* `typid` is a base type. */
-extern bool bifang_out_possible(BfType from, Oid typid);
+extern bool bifang_out_possible(const BfField *from, Oid typid);
 
 /* Raises HV004 naming both types (and the file, if given) when there is no conversion. Everything
  * lives in cxt. */
-extern BifangOut *bifang_out_new(MemoryContext cxt, BfType from, Oid typid, int32 typmod,
-								 const char *column, const char *file);
+extern BifangOut *bifang_out_new(MemoryContext cxt, const BifangOutWhat *what);
 /* NULL is allowed. */
 extern void bifang_out_free(BifangOut *o);
 /* Says what the next vectors come from; dictionaries seen before are forgotten. */

@@ -127,11 +127,40 @@ bad_text(const BifangOut *o, BfView v)
 		ereport(ERROR, (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
 						errmsg("text of column \"%s\" in \"%s\" has a zero byte at position %d",
 							   o->column, o->file, (int) (nul - v.ptr)),
-						errhint("Declare the column as bytea to read it.")));
+						errhint("Declare the column as bytea to read it, or see option "
+								"\"invalid_text\".")));
 	ereport(ERROR,
 			(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
 			 errmsg("text of column \"%s\" in \"%s\" is not valid UTF-8", o->column, o->file),
-			 errhint("Declare the column as bytea to read it.")));
+			 errhint("Declare the column as bytea to read it, or see option \"invalid_text\".")));
+}
+
+/* What is no character becomes U+FFFD, byte by byte; where the database has no such thing, '?'. */
+static BfView
+replaced_text(BifangOut *o, BfView v)
+{
+	bool utf8 = GetDatabaseEncoding() == PG_UTF8;
+	uint8 *to = MemoryContextAllocHuge(o->bump->cxt, (size_t) v.len * 3 + 1);
+	uint8 *start = to;
+
+	for (uint32 i = 0; i < v.len;)
+	{
+		int n = pg_utf_mblen(v.ptr + i);
+
+		if (v.ptr[i] != 0 && i + (uint32) n <= v.len && pg_utf8_islegal(v.ptr + i, n))
+		{
+			memcpy(to, v.ptr + i, (size_t) n);
+			to += n;
+			i += (uint32) n;
+			continue;
+		}
+		memcpy(to, utf8 ? "\xef\xbf\xbd" : "?", utf8 ? 3 : 1);
+		to += utf8 ? 3 : 1;
+		i++;
+	}
+	if (to - start > MaxAllocSize - VARHDRSZ)
+		check_datum_length(o, PG_UINT32_MAX);
+	return (BfView){start, (uint32) (to - start)};
 }
 
 /* The bytes as text of the database: themselves where that is its encoding, else converted. */
@@ -141,8 +170,17 @@ checked_text(BifangOut *o, BfView v)
 	if (likely(plain_ascii(v.ptr, v.len)))
 		return v;
 	check_datum_length(o, v.len);
-	if (!pg_verify_mbstr(PG_UTF8, (const char *) v.ptr, (int) v.len, true))
-		bad_text(o, v);
+	if (unlikely(!pg_verify_mbstr(PG_UTF8, (const char *) v.ptr, (int) v.len, true)))
+	{
+		if (o->invalid_text == BIFANG_TEXT_ERROR)
+			bad_text(o, v);
+		if (o->invalid_text == BIFANG_TEXT_NULL)
+		{
+			o->refused = true;
+			return (BfView){NULL, 0};
+		}
+		v = replaced_text(o, v);
+	}
 	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
 	{
 		ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
@@ -157,6 +195,12 @@ checked_text(BifangOut *o, BfView v)
 			return (BfView){(const uint8 *) converted, (uint32) strlen(converted)};
 	}
 	return v;
+}
+
+BfView
+bifang_checked_text(BifangOut *o, BfView v)
+{
+	return checked_text(o, v);
 }
 
 static Datum
@@ -223,23 +267,34 @@ view_name(BifangOut *o, BfView v)
 	return PointerGetDatum(to);
 }
 
-/* json, jsonb, enum types: through the type's own input function. */
-static Datum
-view_input(BifangOut *o, BfView v)
+Datum
+bifang_input_text(BifangOut *o, char *text)
 {
 	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
-	MemoryContext old;
-	BfView t = checked_text(o, v);
-	char *text;
+	MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
 	Datum result;
 
-	old = MemoryContextSwitchTo(o->bump->cxt);
-	text = pnstrdup((const char *) t.ptr, t.len);
 	error_context_stack = &callback;
 	result = InputFunctionCall(&o->in_fn, text, o->in_param, o->typmod);
 	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 	return result;
+}
+
+/* json, jsonb, enum types: through the type's own input function. */
+static Datum
+view_input(BifangOut *o, BfView v)
+{
+	BfView t = checked_text(o, v);
+	MemoryContext old;
+	char *text;
+
+	if (o->refused)
+		return (Datum) 0;
+	old = MemoryContextSwitchTo(o->bump->cxt);
+	text = pnstrdup((const char *) t.ptr, t.len);
+	MemoryContextSwitchTo(old);
+	return bifang_input_text(o, text);
 }
 
 static Datum
@@ -268,7 +323,10 @@ view_interval(BifangOut *o, BfView v)
 							   o->column, o->file, v.len)));
 	memcpy(part, v.ptr, sizeof part);
 	if (part[0] > PG_INT32_MAX || part[1] > PG_INT32_MAX)
+	{
 		bifang_out_of_range(o, psprintf("%u months %u days", part[0], part[1]));
+		return (Datum) 0;
+	}
 	to = (Interval *) bifang_bump_alloc(o, o->bump, sizeof *to);
 	to->month = (int32) part[0];
 	to->day = (int32) part[1];
@@ -310,19 +368,21 @@ view_numeric(BifangOut *o, BfView v)
 /* ---- runs of views ---- */
 
 static void
-views_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-		   const bool *isnull)
+views_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	const BfView *data = vec->data.view + first;
 	BifangViewFn fn = o->view;
 
 	for (int32 i = 0; i < n; i++)
+	{
 		values[i] = isnull[i] ? (Datum) 0 : fn(o, data[i]);
+		bifang_out_nulled(o, &isnull[i]);
+	}
 }
 
 /* The hot one: plain text and bytes into one block whose size is known beforehand. */
 static inline __attribute__((always_inline)) void
-copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool *isnull, bool text)
+copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, bool *isnull, bool text)
 {
 	char *to;
 	char *end;
@@ -348,14 +408,14 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool 
 			to += v.len + VARHDRSZ_SHORT;
 			continue;
 		}
-		if (text && !plain_ascii(v.ptr, v.len) && GetDatabaseEncoding() != PG_UTF8)
+		if (text && !plain_ascii(v.ptr, v.len) &&
+			(GetDatabaseEncoding() != PG_UTF8 ||
+			 !pg_verify_mbstr(PG_UTF8, (const char *) v.ptr, (int) v.len, true)))
 		{
 			values[i] = o->view(o, v); /* may be of another length: not in this block */
+			bifang_out_nulled(o, &isnull[i]);
 			continue;
 		}
-		if (text && !plain_ascii(v.ptr, v.len) &&
-			!pg_verify_mbstr(PG_UTF8, (const char *) v.ptr, (int) v.len, true))
-			bad_text(o, v);
 		check_datum_length(o, v.len);
 		to = (char *) TYPEALIGN(sizeof(int32), to);
 		SET_VARSIZE(to, v.len + VARHDRSZ);
@@ -372,15 +432,13 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, const bool 
 }
 
 static void
-text_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-		  const bool *isnull)
+text_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	copy_views(o, vec->data.view + first, n, values, isnull, true);
 }
 
 static void
-bytea_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
-		   const bool *isnull)
+bytea_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	copy_views(o, vec->data.view + first, n, values, isnull, false);
 }

@@ -128,6 +128,15 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"pages decompressed", n->parquet.pages_decompressed},
 		{"rows decoded", n->parquet.rows_decoded},
 	};
+	const Counter pruned[] = {
+		{"by statistics", n->parquet.row_groups_by_statistics},
+		{"by bloom filter", n->parquet.row_groups_by_bloom},
+		{"by dictionary", n->parquet.row_groups_by_dictionary},
+	};
+	const Counter pages[] = {
+		{"pages", n->parquet.pages_skipped},
+		{"rows by page index", n->parquet.rows_by_index},
+	};
 	const Counter log[] = {
 		{"segments", n->log.segments_read},
 		{"segments skipped", n->log.segments_skipped},
@@ -152,14 +161,18 @@ explain_read(const BifangScan *s, ExplainState *es)
 	};
 
 	if (w->n_of_tier[BIFANG_TIER_PARQUET] > 0)
+	{
 		explain_counters("Parquet Read", parquet, lengthof(parquet), es);
+		explain_counters("Row Groups Pruned", pruned, lengthof(pruned), es);
+		explain_counters("Parquet Skipped", pages, lengthof(pages), es);
+	}
 	if (w->n_units > w->n_of_tier[BIFANG_TIER_PARQUET])
 		explain_counters("Log Read", log, lengthof(log), es);
 	if (n->deletes.files_read > 0)
 		explain_counters("Deletes", deletes, lengthof(deletes), es);
-	if (n->rows_filtered - n->deletes.rows_deleted > 0)
+	if (n->rows_filtered + n->parquet.rows_by_filter > 0)
 		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL,
-							   n->rows_filtered - n->deletes.rows_deleted, es);
+							   n->rows_filtered + n->parquet.rows_by_filter, es);
 	explain_counters("I/O", io, lengthof(io), es);
 }
 

@@ -149,7 +149,11 @@ put_bound(Row *r, const BfValue *value, bool known)
 		!pg_verifymbstr((const char *) value->v.view.ptr, (int) value->v.view.len, true))
 		typid = v.type.kind == BF_KIND_STRING ? BYTEAOID : typid;
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "bound", ALLOCSET_SMALL_SIZES);
-	out = bifang_out_new(cxt, value->type, typid, -1, "bound", NULL);
+	out = bifang_out_new(cxt, &(BifangOutWhat){.field = &field,
+											   .typid = typid,
+											   .typmod = -1,
+											   .column = "bound",
+											   .invalid_text = BIFANG_TEXT_REPLACE});
 	bifang_out_begin(out, "statistics");
 	bifang_out_convert(out, &v, (const uint16[]){0}, 1, &datum, &isnull);
 	getTypeOutputInfo(typid, &fn, &varlena);

@@ -5,39 +5,6 @@
 
 #include <strings.h>
 
-typedef struct PlainReader
-{
-	BfReader reader;
-	BfSource *source;
-	BfParquetFile *file;
-	BfParquetScan *scan;
-	int32_t row_group; /* being read; -1 = before the first */
-} PlainReader;
-
-static BfStatus
-plain_next(BfReader *r, const BfBatch **out, BfError *err)
-{
-	PlainReader *p = (PlainReader *) r;
-
-	for (;;)
-	{
-		*out = NULL;
-		if (p->row_group >= 0)
-			BF_TRY(bf_parquet_scan_next(p->scan, out, err));
-		if (*out != NULL)
-			return BF_OK;
-		if (p->row_group + 1 >= bf_parquet_n_row_groups(p->file))
-			return BF_OK;
-		BF_TRY(bf_parquet_scan_row_group(p->scan, ++p->row_group, err));
-	}
-}
-
-static const char *
-plain_name(const BfReader *r)
-{
-	return bf_source_name(((const PlainReader *) r)->source);
-}
-
 static int32_t
 find_column(const BfSchema *schema, const char *name)
 {
@@ -55,43 +22,52 @@ find_column(const BfSchema *schema, const char *name)
 	return n == 1 ? found : -1;
 }
 
+/* Nested fields too: in files of tables their ids would be looked for, and some files have none. */
 static BfStatus
-open_columns(BfArena *a, PlainReader *p, const char *const *names, int32_t n,
-			 BfParquetCounters *counters, BfType *types, BfError *err)
+without_ids(BfArena *a, BfField *f, BfError *err)
 {
-	const BfSchema *schema = bf_parquet_schema(p->file);
-	int32_t *columns;
+	BfField *children;
 
-	BF_NEW(a, columns, n + 1, err);
+	f->id = 0;
+	if (f->n_children == 0)
+		return BF_OK;
+	BF_NEW(a, children, f->n_children, err);
+	memcpy(children, f->children, (size_t) f->n_children * sizeof *children);
+	f->children = children;
+	for (int32_t i = 0; i < f->n_children; i++)
+		BF_TRY(without_ids(a, &children[i], err));
+	return BF_OK;
+}
+
+static BfStatus
+choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_t n, BfSchema **out,
+			   BfError *err)
+{
+	const BfSchema *from = bf_parquet_schema(file);
+	BfSchema *schema;
+
+	BF_NEW(a, schema, 1, err);
+	BF_NEW(a, schema->fields, n, err);
+	schema->n_fields = n;
 	for (int32_t i = 0; i < n; i++)
 	{
-		columns[i] = find_column(schema, names[i]);
-		if (columns[i] < 0)
+		int32_t column = find_column(from, names[i]);
+
+		if (column < 0)
 			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no column \"%s\"", names[i]);
-		types[i] = schema->fields[columns[i]].type;
+		schema->fields[i] = from->fields[column];
+		BF_TRY(without_ids(a, &schema->fields[i], err));
 	}
-	return bf_parquet_scan_new(a, p->file, columns, n, counters, &p->scan, err);
+	*out = schema;
+	return BF_OK;
 }
 
 BfStatus
 bifang_plain_open(BfArena *a, const char *path, const char *const *names, int32_t n,
-				  BfIoCounters *io, BfParquetCounters *counters, BfReader **out, BfType *types,
-				  int64_t *file_rows, BfError *err)
+				  BfIoCounters *io, BfParquetFile **file, BfSchema **schema, BfError *err)
 {
-	PlainReader *p;
-	BfStatus status;
-
-	BF_NEW(a, p, 1, err);
-	p->reader.next = plain_next;
-	p->reader.name = plain_name;
-	p->row_group = -1;
-	BF_TRY(bf_source_open(a, path, io, &p->source, err));
-	status = bf_parquet_open(a, p->source, &bf_parquet_default_limits, &p->file, err);
-	if (status == BF_OK)
-		status = open_columns(a, p, names, n, counters, types, err);
-	if (status != BF_OK)
+	BF_TRY(bf_exec_parquet_open(a, path, io, file, err));
+	if (choose_columns(a, *file, names, n, schema, err) != BF_OK)
 		return bf_error_object(err, path);
-	*file_rows = bf_parquet_n_rows(p->file);
-	*out = &p->reader;
 	return BF_OK;
 }

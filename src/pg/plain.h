@@ -7,12 +7,12 @@
 #ifndef BIFANG_PG_PLAIN_H
 #define BIFANG_PG_PLAIN_H
 
-#include "exec/reader.h"
-#include "parquet/parquet.h"
+#include "exec/parquet_reader.h"
 
-/* types[i] gets the type of column i. A column that the file lacks is BF_ERR_NOTFOUND. */
+/* *schema has one field per name, as the file describes it. A column that the file lacks is
+ * BF_ERR_NOTFOUND. Rows are read with bf_exec_parquet_reader_filtered over that schema. */
 extern BfStatus bifang_plain_open(BfArena *a, const char *path, const char *const *names, int32_t n,
-								  BfIoCounters *io, BfParquetCounters *counters, BfReader **out,
-								  BfType *types, int64_t *file_rows, BfError *err) BF_MUST_CHECK;
+								  BfIoCounters *io, BfParquetFile **file, BfSchema **schema,
+								  BfError *err) BF_MUST_CHECK;
 
 #endif

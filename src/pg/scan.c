@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "exec/avro_reader.h"
 #include "exec/kafka_reader.h"
 #include "exec/ledger_reader.h"
 #include "exec/parquet_reader.h"
@@ -31,13 +32,13 @@
 /* Datums of a slice may take this much, one row's worth at least; wide rows make short slices. */
 #define SLICE_BYTES ((int64) 8 * 1024 * 1024)
 
-static const BfType kafka_types[BF_KAFKA_COLUMNS] = {
-	[BF_KAFKA_PARTITION] = {.kind = BF_KIND_INT32},
-	[BF_KAFKA_OFFSET] = {.kind = BF_KIND_INT64},
-	[BF_KAFKA_TIMESTAMP] = {.kind = BF_KIND_TIMESTAMPTZ},
-	[BF_KAFKA_KEY] = {.kind = BF_KIND_BINARY},
-	[BF_KAFKA_VALUE] = {.kind = BF_KIND_BINARY},
-	[BF_KAFKA_HEADERS] = {.kind = BF_KIND_JSON},
+static const BfField kafka_fields[BF_KAFKA_COLUMNS] = {
+	[BF_KAFKA_PARTITION] = {.name = "partition", .type = {.kind = BF_KIND_INT32}},
+	[BF_KAFKA_OFFSET] = {.name = "offset", .type = {.kind = BF_KIND_INT64}},
+	[BF_KAFKA_TIMESTAMP] = {.name = "timestamp", .type = {.kind = BF_KIND_TIMESTAMPTZ}},
+	[BF_KAFKA_KEY] = {.name = "key", .type = {.kind = BF_KIND_BINARY}},
+	[BF_KAFKA_VALUE] = {.name = "value", .type = {.kind = BF_KIND_BINARY}},
+	[BF_KAFKA_HEADERS] = {.name = "headers", .type = {.kind = BF_KIND_JSON}},
 };
 
 /* ---- columns ---- */
@@ -191,17 +192,28 @@ bind_columns(BifangScan *s)
 	s->bound = true;
 }
 
+/* Plain files may describe a column differently, so what was made for one is compared with the next
+ * one's; fields of tables live as long as the scan. */
 static void
-set_conversion(BifangScan *s, BifangColumn *c, BfType type)
+set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 {
-	if (c->out == NULL || !bf_type_equal(c->out_type, type))
+	bool plain = s->options.format == BIFANG_PARQUET;
+	bool nested = bf_type_storage(field->type) == BF_STORE_NESTED;
+
+	if (c->out == NULL || !bf_type_equal(c->out_type, field->type) || (plain && nested))
 	{
+		BifangOutWhat what = {.field = field,
+							  .typid = c->typid,
+							  .typmod = c->typmod,
+							  .column = c->name,
+							  .file = plain ? s->reader->name(s->reader) : NULL,
+							  .invalid_text = s->options.invalid_text,
+							  .out_of_range = s->options.out_of_range};
+
 		bifang_out_free(c->out);
 		c->out = NULL;
-		c->out =
-			bifang_out_new(s->cxt, type, c->typid, c->typmod, c->name,
-						   s->options.format == BIFANG_PARQUET ? s->reader->name(s->reader) : NULL);
-		c->out_type = type;
+		c->out = bifang_out_new(s->cxt, &what);
+		c->out_type = field->type;
 	}
 	bifang_out_begin(c->out, s->reader->name(s->reader));
 }
@@ -237,7 +249,7 @@ push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
 			return true;
 		case BIFANG_FROM_KAFKA:
 			out->field = c->number;
-			out->type = kafka_types[c->number];
+			out->type = kafka_fields[c->number].type;
 			return true;
 		case BIFANG_FROM_NAME:
 			if (s->types == NULL)
@@ -279,7 +291,7 @@ new_filter(BifangScan *s, BfArena *a, const BfPred *pred)
 	BfError err;
 
 	s->filter = NULL;
-	if (pred == NULL)
+	if (pred == NULL || (s->prune & BF_PRUNE_LATE) == 0)
 		return;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_pred_state_new(a, pred, &s->filter, &err), &err);
@@ -293,12 +305,23 @@ delete_vector_of(void *arg, int32 k)
 	return &s->batch->cols[s->delete_vector + k];
 }
 
+static int32
+count_rows(const uint64 *rows, int32 n_rows)
+{
+	int32 n = 0;
+
+	for (int32 i = 0; i < n_rows; i++)
+		n += (rows[i >> 6] >> (i & 63)) & 1;
+	return n;
+}
+
 /* Which rows of the new batch count: not deleted, and no predicate says no. */
 static void
 select_rows(BifangScan *s)
 {
 	const BfBatch *b = s->batch;
 	uint64 rows[BF_VALIDITY_WORDS];
+	int32 deleted = 0;
 	int32 n = 0;
 	BfError err;
 
@@ -318,6 +341,8 @@ select_rows(BifangScan *s)
 		bf_error_object(&err, s->unit->path);
 		bifang_report(&err);
 	}
+	if (s->deletes != NULL)
+		deleted = s->n_sel - count_rows(rows, b->n_rows);
 	if (s->filter != NULL)
 		BIFANG_CHECK(bf_pred_state_filter(s->filter, b->n_rows, vector_of, s, rows, &err), &err);
 	for (int32 w = 0; w * 64 < b->n_rows; w++)
@@ -329,7 +354,7 @@ select_rows(BifangScan *s)
 		for (; word != 0; word &= word - 1)
 			s->sel_room[n++] = (uint16) (w * 64 + __builtin_ctzll(word));
 	}
-	s->count.rows_filtered += s->n_sel - n;
+	s->count.rows_filtered += s->n_sel - n - deleted;
 	if (n == b->n_rows)
 		s->sel = NULL;
 	else
@@ -462,28 +487,67 @@ open_kafka(BifangScan *s, BfArena *a, BifangUnit *u)
 				 &err);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
-			set_conversion(s, &s->columns[i], kafka_types[s->columns[i].number]);
+			set_conversion(s, &s->columns[i], &kafka_fields[s->columns[i].number]);
 	new_filter(s, a, s->pred);
+}
+
+/* What the core's reader of Parquet files leaves out itself. */
+static BfRowFilter
+row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fields)
+{
+	return (BfRowFilter){
+		.pred = bifang_pred_of_fields(a, pred, n_fields), .prune = s->prune, .deletes = s->deletes};
+}
+
+static void
+open_row_groups(BifangScan *s, BfArena *a, BifangUnit *u, BfParquetFile *file,
+				const BfProjection *projection, const BfConstants *constants,
+				const BfRowFilter *filter)
+{
+	int64 groups = bf_parquet_n_row_groups(file);
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_exec_parquet_reader_filtered(a, file, projection, constants,
+												 (int32) (groups * u->piece / u->pieces),
+												 (int32) (groups * (u->piece + 1) / u->pieces),
+												 filter, &s->count.parquet, &s->reader, &err),
+				 &err);
 }
 
 static void
 open_plain(BifangScan *s, BfArena *a, BifangUnit *u)
 {
+	BfProjection *projection = palloc0(sizeof *projection);
 	BfType *types = palloc0((Size) (s->n_vectors + 1) * sizeof *types);
-	int64 rows;
+	int32 *fields = palloc0((Size) (s->n_vectors + 1) * sizeof *fields);
+	const BfPred *pred = NULL;
+	BfRowFilter filter;
+	BfParquetFile *file;
+	BfSchema *schema;
 	BfError err;
 
 	bf_error_clear(&err);
-	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->count.io,
-								   &s->count.parquet, &s->reader, types, &rows, &err),
+	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->count.io, &file,
+								   &schema, &err),
 				 &err);
-	bifang_remember_rows(u->path, u->bytes, rows);
-	for (int32 i = 0; i < s->n_columns; i++)
-		if (s->columns[i].vector >= 0)
-			set_conversion(s, &s->columns[i], types[s->columns[i].vector]);
+	bifang_remember_rows(u->path, u->bytes, bf_parquet_n_rows(file));
+	for (int32 i = 0; i < s->n_vectors; i++)
+	{
+		types[i] = schema->fields[i].type;
+		fields[i] = i;
+	}
+	projection->schema = schema;
+	projection->fields = fields;
+	projection->n_fields = s->n_vectors;
 	s->types = types;
 	if (s->push != NULL)
-		new_filter(s, a, bifang_pushdown_pred(s->push, a, push_column, s));
+		pred = bifang_pushdown_pred(s->push, a, push_column, s);
+	filter = row_filter(s, a, pred, s->n_vectors);
+	open_row_groups(s, a, u, file, projection, NULL, &filter);
+	for (int32 i = 0; i < s->n_columns; i++)
+		if (s->columns[i].vector >= 0)
+			set_conversion(s, &s->columns[i], &schema->fields[s->columns[i].vector]);
 }
 
 /* The table's fields, then those that deletes and row lineage need. */
@@ -506,7 +570,7 @@ unit_projection(BifangScan *s, BifangUnit *u)
 	p->schema = table;
 	p->fields = s->vector_numbers;
 	p->n_fields = s->delete_vector = s->n_vectors;
-	if (s->deletes != NULL)
+	if (s->deletes != NULL && u->file->format == BF_ICE_FORMAT_AVRO)
 		keys = bf_deletes_fields(s->deletes, &n_keys);
 	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors + n_keys : -1;
 	if (n_keys == 0 && s->lineage_vector < 0)
@@ -534,31 +598,31 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 	const BfIceDataFile *f = u->file;
 	BfConstants *constants = palloc(sizeof *constants);
 	BfProjection *projection;
+	BfRowFilter filter;
 	BfParquetFile *file;
-	int64 groups;
 	BfError err;
 
-	if (s->delete_set == NULL && bf_ice_n_deletes(f) > 0)
-		s->delete_set = bifang_delete_set_new(s->cxt, s->work->table, &s->count.io);
 	if (bf_ice_n_deletes(f) > 0)
+	{
+		if (s->delete_set == NULL)
+			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table, &s->count.io);
 		s->deletes = bifang_delete_set_of(s->delete_set, a, f);
+	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
 	projection = unit_projection(s, u);
 	bf_error_clear(&err);
-	if (u->pieces == 1)
+	if (f->format == BF_ICE_FORMAT_AVRO)
 	{
-		BIFANG_CHECK(bf_exec_parquet_reader(a, u->path, projection, constants, 0, -1, &s->count.io,
-											&s->count.parquet, &s->reader, &err),
-					 &err);
+		BIFANG_CHECK(
+			bf_exec_avro_reader(a, u->path, projection, constants, &s->count.io, &s->reader, &err),
+			&err);
+		new_filter(s, a, s->pred);
 		return;
 	}
 	BIFANG_CHECK(bf_exec_parquet_open(a, u->path, &s->count.io, &file, &err), &err);
-	groups = bf_parquet_n_row_groups(file);
-	BIFANG_CHECK(bf_exec_parquet_reader_over(a, file, projection, constants,
-											 (int32) (groups * u->piece / u->pieces),
-											 (int32) (groups * (u->piece + 1) / u->pieces),
-											 &s->count.parquet, &s->reader, &err),
-				 &err);
+	filter = row_filter(s, a, s->pred, s->work->schema->n_fields);
+	open_row_groups(s, a, u, file, projection, constants, &filter);
+	s->deletes = NULL; /* the reader sees to it */
 }
 
 static void
@@ -570,15 +634,17 @@ open_lake(BifangScan *s, BfArena *a, BifangUnit *u)
 	if (u->tier == BIFANG_TIER_PARQUET)
 		open_file(s, a, u);
 	else
+	{
 		BIFANG_CHECK(bf_exec_ledger_reader(
 						 a, u->tier == BIFANG_TIER_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
 						 u->path, &u->ranges, unit_projection(s, u), &s->count.log, &s->reader,
 						 &err),
 					 &err);
+		new_filter(s, a, s->pred);
+	}
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
-			set_conversion(s, &s->columns[i], s->work->schema->fields[s->columns[i].number].type);
-	new_filter(s, a, s->pred);
+			set_conversion(s, &s->columns[i], &s->work->schema->fields[s->columns[i].number]);
 }
 
 static void

@@ -60,7 +60,7 @@ typedef struct BifangCounters
 {
 	int64 units_read;
 	int64 rows_out;
-	int64 rows_filtered; /* deleted ones too */
+	int64 rows_filtered; /* by the scan itself; readers of Parquet files count their own */
 	BfIoCounters io;
 	BfParquetCounters parquet;
 	BfLogCounters log;

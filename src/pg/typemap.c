@@ -49,6 +49,10 @@ static const struct
 	{BF_KIND_FIXED, BYTEAOID},
 	{BF_KIND_UUID, UUIDOID},
 	{BF_KIND_INTERVAL, INTERVALOID},
+	{BF_KIND_STRUCT, JSONBOID},
+	{BF_KIND_MAP, JSONBOID},
+	{BF_KIND_LIST, JSONBOID},
+	{BF_KIND_VARIANT, JSONBOID},
 };
 
 /* What a declared column is stored as. NUMERIC needs its typmod. */
@@ -90,6 +94,13 @@ bifang_type_default(const BfField *field, Oid *typid, int32 *typmod)
 	const BfType t = field->type;
 
 	*typmod = -1;
+	if (t.kind == BF_KIND_LIST && field->n_children == 1 &&
+		bf_type_storage(field->children[0].type) != BF_STORE_NESTED &&
+		bifang_type_default(&field->children[0], typid, typmod))
+	{
+		*typid = get_array_type(*typid);
+		return OidIsValid(*typid);
+	}
 	for (int i = 0; i < (int) lengthof(default_types); i++)
 	{
 		if (default_types[i].kind != t.kind)
@@ -146,9 +157,9 @@ bifang_type_for_pg(Oid typid, int32 typmod, BfType *out, const char **why)
 }
 
 bool
-bifang_type_can_read(BfType t, Oid typid, int32 typmod)
+bifang_type_can_read(const BfField *field, Oid typid, int32 typmod)
 {
-	return bifang_out_possible(t, getBaseTypeAndTypmod(typid, &typmod));
+	return bifang_out_possible(field, getBaseTypeAndTypmod(typid, &typmod));
 }
 
 static bool

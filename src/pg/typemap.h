@@ -12,15 +12,15 @@
 
 #include "vec/type.h"
 
-/* The type that IMPORT declares for a column. false: no type for it (nested, interval...). */
+/* The type that IMPORT declares for a column: nested ones are arrays where the elements are no
+ * nested ones themselves, else jsonb. false: no type for it. */
 extern bool bifang_type_default(const BfField *field, Oid *typid, int32 *typmod);
 /* The Iceberg type that a column of this PostgreSQL type is stored as; domains count as
  * their base type. false: cannot be stored; *why (may be NULL) gets a phrase, and a hint is
  * possible from it. */
 extern bool bifang_type_for_pg(Oid typid, int32 typmod, BfType *out, const char **why);
-/* Can a table column of type `t` be read into (written from) a foreign table's column declared so?
- */
-extern bool bifang_type_can_read(BfType t, Oid typid, int32 typmod);
+/* Can a table's column be read into (written from) a foreign table's column declared so? */
+extern bool bifang_type_can_read(const BfField *field, Oid typid, int32 typmod);
 extern bool bifang_type_can_write(BfType t, Oid typid, int32 typmod);
 
 /* "timestamptz" in the lake's words, palloc'd; and numeric(12,2) in PostgreSQL's. */
