@@ -30,7 +30,15 @@ typedef struct Table
 	BfSchema schema;
 	int32_t n_rows;
 	BfValue *values[COLUMNS_MAX];
+	BfDeletes *deletes; /* NULL: none */
 } Table;
+
+/* The rows that deletes.parquet deletes in each of the files. */
+static bool
+is_deleted(int32_t row)
+{
+	return (int64_t) row * 7919 % 6 == 0 || (row >= 300 && row < 420);
+}
 
 static BfStatus
 copy_value(BfArena *a, const BfVector *v, int32_t row, BfValue *out)
@@ -338,6 +346,7 @@ try_one(BfParquetFile *f, const Table *t, uint64_t *seed, Totals *totals)
 									 BF_PRUNE_DICTIONARY,
 									 BF_PRUNE_LATE,
 									 BF_PRUNE_PAGE | BF_PRUNE_LATE};
+	static BfPred everything = {.kind = BF_PRED_TRUE, .field = -1};
 	static Found found;
 	BfArena *a = bf_arena_new(test_host(), "one scan", (size_t) 512 << 20);
 	PredModel m = {.below = below, .arg = seed, .a = a};
@@ -349,6 +358,10 @@ try_one(BfParquetFile *f, const Table *t, uint64_t *seed, Totals *totals)
 
 	filter.prune =
 		m.below(&m, 3) == 0 ? (uint32_t) m.below(&m, BF_PRUNE_ALL + 1) : flags[m.below(&m, 7)];
+	if (m.below(&m, 3) == 0)
+		filter.deletes = t->deletes;
+	if (filter.deletes != NULL && m.below(&m, 8) == 0)
+		filter.pred = &everything;
 	for (int32_t i = 0; i < t->schema.n_fields; i++)
 		if (m.below(&m, 4) == 0)
 			fields[n++] = i;
@@ -362,6 +375,11 @@ try_one(BfParquetFile *f, const Table *t, uint64_t *seed, Totals *totals)
 		bool certainly = matches(t, filter.pred, row, false);
 		bool perhaps = matches(t, filter.pred, row, true);
 
+		if (filter.deletes != NULL && is_deleted(row))
+		{
+			EXPECT(!found.rows[row]);
+			continue;
+		}
 		if (certainly ? !found.rows[row]
 					  : found.rows[row] && !perhaps && (filter.prune & BF_PRUNE_LATE) != 0)
 		{
@@ -433,6 +451,30 @@ widen(Table *t)
 	}
 }
 
+/* Paths in delete files are of another place. */
+static BfStatus
+resolve_path(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
+{
+	const char *name = strrchr(path, '/');
+
+	(void) arg;
+	BF_TRY_PTR(a, *out, bf_arena_printf(a, DIR "%s", name != NULL ? name + 1 : path), err);
+	return BF_OK;
+}
+
+static void
+add_deletes(BfArena *a, const char *path, Table *t)
+{
+	BfDeleteOptions options = {.resolve = resolve_path, .bytes_max = (size_t) 16 << 20};
+	BfDeleteSource source = {
+		.kind = BF_DELETE_POSITION, .path = DIR "deletes.parquet", .scope = BF_DELETE_SCOPE_OWN};
+	BfDeleteCache *cache;
+
+	REQUIRE_OK(bf_delete_cache_new(a, &options, &cache, &test_err));
+	REQUIRE_OK(bf_deletes_new(a, cache, path, 1, &source, 1, &t->deletes, &test_err));
+	REQUIRE(t->deletes != NULL);
+}
+
 static const char *const names[] = {"dictionary", "plain_v2", "delta", "no_index"};
 
 TEST(exec_parquet_prune_random)
@@ -453,6 +495,7 @@ TEST(exec_parquet_prune_random)
 		if (i % 2 == 1)
 			widen(&t);
 		REQUIRE_OK(read_table(a, f, &t));
+		add_deletes(a, path, &t);
 		for (int k = 0; k < 400; k++)
 			try_one(f, &t, &seed, &totals);
 		print_totals(names[i / 2], &totals);
