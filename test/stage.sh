@@ -40,5 +40,9 @@ done
 if [ -d "$ROOT/test/data" ]; then
 	mkdir -p "$RUN/data"
 	cp -a "$ROOT/test/data/." "$RUN/data/"
+	# Files that the sources don't have any more would turn up in globs.
+	(cd "$RUN/data" && find . -type f -print0) | while IFS= read -r -d '' file; do
+		[ -e "$ROOT/test/data/$file" ] || rm -f "$RUN/data/$file"
+	done
 	chmod -R a+rX "$RUN/data"
 fi

@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
+#include "pg/host.h"
 #include "pg/modify.h"
 #include "pg/remote_catalog.h"
 
@@ -229,6 +230,41 @@ begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *
 	return systable_beginscan(rel, catalog_relid("iceberg_tables_pkey"), true, snap, 3, keys);
 }
 
+/* Paths. A copy of the cluster at another place, say a restored base backup, must find its own
+ * files and leave the first one's alone. So paths below the data directory are kept without it. The
+ * location of metadata is read by other programs too and is kept whole; of one that is not below
+ * the data directory the part in the embedded warehouse counts, when this cluster has that file. */
+static const char *
+stored_path(const char *path)
+{
+	size_t n = strlen(DataDir);
+
+	return strncmp(path, DataDir, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static char *
+full_path(char *stored)
+{
+	return stored == NULL || stored[0] == '/' ? stored : psprintf("%s/%s", DataDir, stored);
+}
+
+static char *
+lake_path(const char *location)
+{
+	char *path = bifang_local_path(location, "metadata location of a lake table");
+	const char *in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
+	BfPathInfo info;
+	BfError err = {0};
+	char *own;
+
+	if (in_lake == NULL || stored_path(path) != path)
+		return path;
+	own = psprintf("%s%s", DataDir, in_lake);
+	if (bifang_host()->stat(bifang_host(), own, &info, &err) != BF_OK || info.kind != BF_PATH_FILE)
+		return path;
+	return own;
+}
+
 bool
 bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out)
 {
@@ -268,8 +304,7 @@ bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *ou
 			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
 							errmsg("catalog row of lake table %s.%s has no metadata location",
 								   o->ns, o->table)));
-		out->metadata_location = bifang_local_path(text_at(values, nulls, TABLES_LOCATION),
-												   "metadata location of a lake table");
+		out->metadata_location = lake_path(text_at(values, nulls, TABLES_LOCATION));
 		found = true;
 	}
 	systable_endscan(scan);
@@ -302,7 +337,7 @@ bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
 		row.catalog = text_at(values, nulls, TABLES_CATALOG);
 		row.ns = text_at(values, nulls, TABLES_NAMESPACE);
 		row.name = text_at(values, nulls, TABLES_NAME);
-		row.metadata_location = bifang_local_path(location, "metadata location of a lake table");
+		row.metadata_location = lake_path(location);
 		more = visit(arg, &row);
 	}
 	systable_endscan(scan);
@@ -351,9 +386,7 @@ lock_table_row(Relation rel, const BifangLakeTable *t)
 
 		heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
 		location = text_at(values, nulls, TABLES_LOCATION);
-		if (location != NULL &&
-			strcmp(bifang_local_path(location, "metadata location of a lake table"),
-				   t->metadata_location) == 0 &&
+		if (location != NULL && strcmp(lake_path(location), t->metadata_location) == 0 &&
 			lock_row(rel, tuple))
 			found = heap_copytuple(tuple);
 	}
@@ -439,8 +472,8 @@ ledger_from_tuple(Relation rel, HeapTuple tuple)
 	l->state = DatumGetChar(values[SLOT(LEDGER_STATE)]);
 	l->schema_id = DatumGetInt32(values[SLOT(LEDGER_SCHEMA_ID)]);
 	l->origin = text_at(values, nulls, LEDGER_ORIGIN);
-	l->live_dir = text_at(values, nulls, LEDGER_DIRECTORY);
-	l->offload_path = text_at(values, nulls, LEDGER_OFFLOAD_PATH);
+	l->live_dir = full_path(text_at(values, nulls, LEDGER_DIRECTORY));
+	l->offload_path = full_path(text_at(values, nulls, LEDGER_OFFLOAD_PATH));
 	return l;
 }
 
@@ -570,7 +603,7 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	values[SLOT(LEDGER_STATE)] = CharGetDatum(l->state);
 	values[SLOT(LEDGER_SCHEMA_ID)] = Int32GetDatum(l->schema_id);
 	values[SLOT(LEDGER_ORIGIN)] = CStringGetTextDatum(l->origin);
-	values[SLOT(LEDGER_DIRECTORY)] = CStringGetTextDatum(l->live_dir);
+	values[SLOT(LEDGER_DIRECTORY)] = CStringGetTextDatum(stored_path(l->live_dir));
 	nulls[SLOT(LEDGER_OFFLOAD_PATH)] = true;
 	values[SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	nulls[SLOT(LEDGER_CLOSED)] = nulls[SLOT(LEDGER_OFFLOADED)] = true;
@@ -619,7 +652,7 @@ bifang_catalog_update_ledger(const BifangLedger *l)
 	replace[SLOT(stamp)] = true;
 	if (l->offload_path != NULL)
 	{
-		values[SLOT(LEDGER_OFFLOAD_PATH)] = CStringGetTextDatum(l->offload_path);
+		values[SLOT(LEDGER_OFFLOAD_PATH)] = CStringGetTextDatum(stored_path(l->offload_path));
 		replace[SLOT(LEDGER_OFFLOAD_PATH)] = true;
 	}
 	CatalogTupleUpdate(rel, &old->t_self,
@@ -688,7 +721,7 @@ bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason)
 	Datum values[GARBAGE_NATTS] = {0};
 	bool nulls[GARBAGE_NATTS] = {false};
 
-	values[SLOT(GARBAGE_PATH)] = CStringGetTextDatum(path);
+	values[SLOT(GARBAGE_PATH)] = CStringGetTextDatum(stored_path(path));
 	values[SLOT(GARBAGE_IS_DIR)] = BoolGetDatum(is_dir);
 	values[SLOT(GARBAGE_XID)] = FullTransactionIdGetDatum(GetTopFullTransactionId());
 	values[SLOT(GARBAGE_REASON)] = CStringGetTextDatum(reason);
@@ -712,7 +745,7 @@ bifang_catalog_visit_garbage(BifangGarbageVisit visit, void *arg, Snapshot snap)
 
 		CHECK_FOR_INTERRUPTS();
 		heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
-		if (!visit(arg, text_at(values, nulls, GARBAGE_PATH),
+		if (!visit(arg, full_path(text_at(values, nulls, GARBAGE_PATH)),
 				   DatumGetBool(values[SLOT(GARBAGE_IS_DIR)]),
 				   DatumGetFullTransactionId(values[SLOT(GARBAGE_XID)])))
 			continue;

@@ -2,7 +2,8 @@
  * pg/create.c: making, adopting and dropping lake tables; see create.h.
  *
  * A new table's directory is <warehouse>/<namespace>/<table>, with unusual characters replaced and
- * a few digits of a random number behind it when that name is taken. Its metadata file is written
+ * a few digits of a random number behind it when that name is taken; below the data directory it is
+ * just such a number, since paths there must be short (options.h). Its metadata file is written
  * first, then the catalog row, in the caller's transaction; when that is rolled back the file is
  * garbage that nothing names.
  */
@@ -193,6 +194,8 @@ new_directory(const BifangOptions *o)
 	bool changed = false;
 	char *ns = path_part(o->ns, &changed);
 	char *dir = psprintf("%s/%s/%s", o->warehouse, ns, path_part(o->table, &changed));
+	size_t n = strlen(DataDir);
+	bool embedded = strncmp(o->warehouse, DataDir, n) == 0 && o->warehouse[n] == '/';
 
 	for (int attempt = 0; attempt < 100; attempt++)
 	{
@@ -201,10 +204,11 @@ new_directory(const BifangOptions *o)
 		BfError err = {0};
 		char *candidate = dir;
 
-		if (attempt > 0 || changed)
+		if (attempt > 0 || changed || embedded)
 		{
 			BIFANG_CHECK(host->random(host, &random, sizeof random, &err), &err);
-			candidate = psprintf("%s-%08x", dir, random);
+			candidate = embedded ? psprintf("%s/%08x", o->warehouse, random)
+								 : psprintf("%s-%08x", dir, random);
 		}
 		BIFANG_CHECK(host->stat(host, candidate, &info, &err), &err);
 		if (info.kind == BF_PATH_MISSING)

@@ -100,7 +100,7 @@ static const OptionDef option_defs[] = {
 	 "text that the database cannot hold: an error, U+FFFD for what is wrong, or NULL"},
 	{"out_of_range", ON_SERVER | ON_TABLE, OPT_WORD, range_words, "error", InvalidOid,
 	 "numbers, dates and times that the declared type cannot hold: an error or NULL"},
-	{"warehouse", ON_SERVER, OPT_PATH, NULL, "bifang/warehouse in the data directory",
+	{"warehouse", ON_SERVER, OPT_PATH, NULL, BIFANG_EMBEDDED_WAREHOUSE " in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory under which the catalog's tables live"},
 	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live/<database oid> in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory of live ledgers"},
@@ -456,12 +456,6 @@ bifang_import_options_get(List *options, BifangOptions *io)
 	}
 }
 
-static const char *
-embedded_dir(const char *name)
-{
-	return psprintf("%s/bifang/%s", DataDir, name);
-}
-
 void
 bifang_server_options_get(Oid serverid, BifangOptions *out)
 {
@@ -490,9 +484,9 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 	}
 	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL || out->location_map != NULL;
 	if (out->warehouse == NULL)
-		out->warehouse = embedded_dir("warehouse");
+		out->warehouse = psprintf("%s/" BIFANG_EMBEDDED_WAREHOUSE, DataDir);
 	if (out->live_dir == NULL)
-		out->live_dir = embedded_dir(psprintf("live/%u", MyDatabaseId));
+		out->live_dir = psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId);
 }
 
 void

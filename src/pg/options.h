@@ -35,6 +35,11 @@ typedef enum BifangRangePolicy
 	BIFANG_RANGE_NULL
 } BifangRangePolicy;
 
+/* Where lake tables are when the server has no option warehouse, below the data directory. Short:
+ * PostgreSQL takes a base backup of no file whose path there is longer than 99 bytes, and a table's
+ * files have names of up to 68 (create.c). */
+#define BIFANG_EMBEDDED_WAREHOUSE "bifang/lake"
+
 typedef struct BifangOptions
 {
 	Oid relid; /* InvalidOid when only a server's options were asked for */
@@ -43,7 +48,7 @@ typedef struct BifangOptions
 	const char *location;	  /* absolute local path; NULL: table of the catalog */
 	const char *ns;			  /* option namespace; NULL when not (yet) given */
 	const char *table;		  /* option table; NULL when not (yet) given */
-	const char *warehouse;	  /* absolute; default <data directory>/bifang/warehouse */
+	const char *warehouse;	  /* absolute; default <data directory>/bifang/lake */
 	const char *live_dir;	  /* absolute; default <data directory>/bifang/live/<database oid> */
 	const char *catalog_name; /* default: the server's name */
 	bool read_committed;	  /* kafka_log: aborted transactions are not shown (default) */

@@ -48,9 +48,9 @@ sql("SELECT bifang.commit('t'), bifang.roll('t')");
 sql('INSERT INTO t SELECT 3, g FROM generate_series(1, 5000) g');
 sql('SELECT bifang.remove_garbage()');
 my ($offloaded, $closed, $open) = split /\n/, sql("SELECT ledger_id FROM bifang.ledger WHERE table_name = 't' ORDER BY 1");
-my $bfo = sql("SELECT offload_path FROM bifang.ledger WHERE ledger_id = $offloaded");
-my $log = sql("SELECT directory || '/00000000000000000000.log' FROM bifang.ledger WHERE ledger_id = $open");
-my $closed_log = sql("SELECT directory || '/00000000000000000000.log' FROM bifang.ledger WHERE ledger_id = $closed");
+my $bfo = sql("SELECT current_setting('data_directory') || '/' || offload_path FROM bifang.ledger WHERE ledger_id = $offloaded");
+my $log = sql("SELECT current_setting('data_directory') || '/' || directory || '/00000000000000000000.log' FROM bifang.ledger WHERE ledger_id = $open");
+my $closed_log = sql("SELECT current_setting('data_directory') || '/' || directory || '/00000000000000000000.log' FROM bifang.ledger WHERE ledger_id = $closed");
 is(found(), '', 'nothing to find at first');
 is(sql('SELECT count(*) FROM t'), '15000', 'all rows');
 

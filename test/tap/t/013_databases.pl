@@ -1,11 +1,13 @@
-# Several homes for one extension: made anew, in two databases, in a copy of a database. None touches what belongs to another, and what is not theirs is an error, never other rows.
+# Several homes for one extension: made anew, in two databases, in a copy of a database, in a base
+# backup. None touches what belongs to another, and what is not theirs is an error, never other rows.
 use strict;
 use warnings;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Lake;
 
-my $node = new_lake('first');
+my $node = new_lake('first', wal_level => 'replica', max_wal_senders => 4);
 my $setup = q{CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw; CREATE FOREIGN TABLE t (w int, i int) SERVER lake};
 
 sub in { return $node->safe_psql($_[0], $_[1]); }
@@ -72,5 +74,24 @@ is(in('other', "SELECT count(*) FROM bifang.check('t')"), '0', 'check of the new
 in('postgres', 'DROP DATABASE other');
 is(in('postgres', 'SELECT count(*) FROM t'), '1000', 'the database beside it has not noticed');
 
+# A base backup has the files of the embedded lake; the copy of the cluster neither reads nor writes those
+# of the first.
+in('postgres', "SELECT bifang.roll('t'), bifang.offload('t'); INSERT INTO t SELECT 8, g FROM generate_series(1, 50) g");
+my $home = $node->data_dir;
+is(`cd $home && find bifang | awk 'length(\$0) > 99'`, '', 'no path is too long for pg_basebackup');
+$node->backup('base');
+my $second = PostgreSQL::Test::Cluster->new('second');
+$second->init_from_backup($node, 'base');
+$second->start;
+is($second->safe_psql('postgres', 'SELECT count(*), sum(i) FROM t'), in('postgres', 'SELECT count(*), sum(i) FROM t'), 'the rows of a base backup');
+$second->safe_psql('postgres', 'INSERT INTO t SELECT 9, g FROM generate_series(1, 7) g');
+in('postgres', 'INSERT INTO t SELECT 10, g FROM generate_series(1, 5) g');
+is($second->safe_psql('postgres', 'SELECT count(*), max(w) FROM t'), '1057|9', 'the copy goes on by itself');
+is(in('postgres', 'SELECT count(*), max(w) FROM t'), '1055|10', 'and so does the first');
+$_->safe_psql('postgres', "SELECT bifang.roll('t'), bifang.offload('t'), bifang.commit('t'); SELECT bifang.remove_garbage()") for $node, $second;
+is($second->safe_psql('postgres', 'SELECT count(*), max(w) FROM t'), '1057|9', 'through the lake: the copy');
+is(in('postgres', 'SELECT count(*), max(w) FROM t'), '1055|10', 'and the first');
+is($_->safe_psql('postgres', "SELECT count(*) FROM bifang.check('t')"), '0', 'check') for $node, $second;
+$second->stop;
 $node->stop;
 done_testing();
