@@ -77,6 +77,7 @@ _PG_init(void)
 		DefineCustomBoolVariable(prune_settings[i].name, prune_settings[i].about, NULL,
 								 &prune_settings[i].on, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 								 NULL);
-	MarkGUCPrefixReserved("bifang");
 	bifang_ledger_init();
+	/* Last: what is not defined by now is taken out of configuration files with a warning. */
+	MarkGUCPrefixReserved("bifang");
 }
