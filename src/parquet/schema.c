@@ -52,7 +52,8 @@ fill_node(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, Bf
 		node->converted = (uint8_t) e->converted;
 	if (parent == NULL)
 		return BF_OK; /* some writers give the root a repetition: it has none */
-	BF_DATA(err, (e->seen & BFI_SE_REPETITION) != 0 && e->repetition >= 0 && e->repetition <= 2, at,
+	/* Without one (hyparquet's writer) it is required. */
+	BF_DATA(err, e->repetition >= 0 && e->repetition <= 2, at,
 			"column \"%.100s\" has no valid repetition", node->name);
 	node->repetition = (uint8_t) e->repetition;
 	node->def = (int16_t) (parent->def + (node->repetition != BFI_REQUIRED));
