@@ -42,6 +42,7 @@
 	X(offload)               \
 	X(parquet)               \
 	X(parquet_decode)        \
+	X(parquet_prune)         \
 	X(position_deletes)      \
 	X(pred)                  \
 	X(puffin_dv)             \
