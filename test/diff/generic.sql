@@ -64,7 +64,7 @@ BEGIN
 		RETURN replace(diff.one_of('%', 'NOT %', '% IS TRUE', '% IS NOT TRUE', '% IS FALSE', '% IS NOT FALSE', '% IS UNKNOWN'), '%', c.name);
 	END IF;
 	IF c.type = 'text' AND random() < 0.4 THEN
-		RETURN c.name || diff.one_of(' LIKE ', ' LIKE ', ' NOT LIKE ', ' ILIKE ', ' ^@ ') || format('left(%s, %s) || %L', a, 1 + floor(random() * 4), diff.one_of('%', '%', '', '_', '%x%'));
+		RETURN c.name || diff.one_of(' LIKE ', ' LIKE ', ' NOT LIKE ', ' ILIKE ', ' ^@ ') || format('(left(%s, %s) || %L)', a, 1 + floor(random() * 4), diff.one_of('%', '%', '', '_', '%x%'));
 	END IF;
 	RETURN CASE floor(random() * 14)
 		WHEN 0 THEN format('%s %s %s', a, op, c.name)
@@ -112,17 +112,18 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM diff.columns WHERE t = tab) THEN
 		RETURN;
 	END IF;
-	-- Of large tables fewer, so that they don't take all the time.
-	EXECUTE format('SELECT greatest(%s / greatest(count(*) / 10000, 1), 2) FROM %s_heap', n, tab) INTO n;
+	-- More of wide tables, fewer of large ones.
+	EXECUTE format('SELECT greatest(%s / greatest(count(*) / 10000, 1), 2) FROM %s_heap',
+		n * greatest((SELECT count(*) FROM diff.columns WHERE t = tab) / 5, 1), tab) INTO n;
 	FOR i IN 1 .. n LOOP
 		PERFORM diff.check(tab, diff.projected(tab, diff.predicate(tab)));
 	END LOOP;
 	FOR i IN 1 .. (n + 7) / 8 LOOP
 		c := diff.any_column(tab);
 		op := diff.one_of('=', '=', '<', '>=', '<>', 'IS NOT DISTINCT FROM');
-		PERFORM diff.check(tab, diff.projected(tab, format('%s %s $1', c.name, op)), c.type, ARRAY(SELECT diff.constant(c) FROM generate_series(1, 7)));
+		PERFORM diff.check(tab, diff.projected(tab, format('%s %s $1', c.name, op)), c.type, ARRAY(SELECT diff.constant(c) FROM generate_series(1, least(n, 7))));
 		PERFORM diff.check(tab, format('SELECT string_agg(k::text || '':'' || n, '','' ORDER BY k) FROM unnest(ARRAY[%s]::%s[]) k, LATERAL (SELECT count(*) AS n FROM %%T t WHERE %s %s k) x',
-			array_to_string(c.samples[1:12], ','), c.type, c.name, op));
+			array_to_string(c.samples[1:least(n, 12)], ','), c.type, c.name, op));
 	END LOOP;
 	INSERT INTO diff.times VALUES (tab, clock_timestamp() - began);
 END$$;
