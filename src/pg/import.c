@@ -10,11 +10,11 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "iceberg/table.h"
 #include "parquet/parquet.h"
 #include "pg/catalog.h"
 #include "pg/error.h"
 #include "pg/host.h"
-#include "pg/lakecache.h"
 #include "pg/options.h"
 #include "pg/remote_catalog.h"
 #include "pg/typemap.h"
@@ -61,6 +61,22 @@ name_fits(const char *name)
 {
 	return name[0] != '\0' && strlen(name) < NAMEDATALEN &&
 		   pg_verifymbstr(name, (int) strlen(name), true);
+}
+
+/* The name of a file, directory or topic as PostgreSQL can hold it: too long ones are cut at a
+ * character, as the server does with identifiers. */
+static char *
+fitting_name(const char *name)
+{
+	int n = (int) strlen(name);
+
+	if (n >= NAMEDATALEN)
+	{
+		n = pg_mbcliplen(name, n, NAMEDATALEN - 1);
+		ereport(NOTICE, (errcode(ERRCODE_NAME_TOO_LONG),
+						 errmsg("the name of table \"%.*s\" is cut to %d bytes", n, name, n)));
+	}
+	return pnstrdup(name, (Size) n);
 }
 
 /* Says that a table is left out, and why. Names from files may be anything, hence the care. */
@@ -171,6 +187,20 @@ end_table(Import *im, StringInfo s, const char *table)
 
 /* ---- lake tables ---- */
 
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static bool
+is_metadata_file(const char *path)
+{
+	return strstr(base_name(path), ".metadata.json") != NULL;
+}
+
 /* The directory of a metadata file's table, palloc'd. */
 static char *
 table_directory(const char *metadata_path)
@@ -187,10 +217,40 @@ table_directory(const char *metadata_path)
 	return dir;
 }
 
+/* The current schema of the table at a directory or metadata file, in the current context. NULL
+ * when there is no table, or, with a WARNING, when it can't be read: one broken table must not keep
+ * the others from being imported. */
+static const BfSchema *
+lake_schema(const char *place, const char *table)
+{
+	BfArena *a = bifang_arena(CurrentMemoryContext, "import", BIFANG_ARENA_MAX_METADATA);
+	BfIceTable *t;
+	const char *metadata;
+	BfError err;
+	BfStatus status;
+
+	bf_error_clear(&err);
+	status = bf_ice_find_metadata(a, place, &metadata, &err);
+	if (status == BF_ERR_NOTFOUND && !is_metadata_file(place))
+		return NULL;
+	if (status == BF_OK)
+		status = bf_ice_load(a, metadata, NULL, &t, &err);
+	if (status == BF_OK)
+		return t->schema;
+	bf_error_object(&err, place);
+	if (status != BF_ERR_CORRUPT && status != BF_ERR_UNSUPPORTED && status != BF_ERR_NOTFOUND &&
+		status != BF_ERR_LIMIT)
+		bifang_report(&err);
+	bifang_warn(WARNING, &err);
+	left_out(table, "its metadata cannot be read");
+	return NULL;
+}
+
 static bool
 import_row(void *arg, const BifangLakeTable *row)
 {
 	Import *im = arg;
+	const BfSchema *schema;
 	StringInfoData s;
 	bool first = true;
 
@@ -201,8 +261,8 @@ import_row(void *arg, const BifangLakeTable *row)
 	im->found = true;
 	if (!wanted(im, row->name))
 		return true;
-	if (!begin_table(im, &s, row->name,
-					 bifang_lake_table(CurrentMemoryContext, row->metadata_location)->schema, NULL))
+	schema = lake_schema(row->metadata_location, row->name);
+	if (schema == NULL || !begin_table(im, &s, row->name, schema, NULL))
 		return true;
 	append_option(&s, &first, "namespace", row->ns);
 	append_option(&s, &first, "table", row->name);
@@ -230,21 +290,18 @@ add_directory(void *arg, const char *name, BfPathKind kind, BfError *err)
 static void
 import_directory(Import *im, const char *dir, const char *name)
 {
-	BifangOptions o = im->options;
-	const char *metadata;
+	const char *table = fitting_name(name);
+	const BfSchema *schema;
 	StringInfoData s;
 	bool first = true;
 
-	o.location = dir;
-	if (has_name(im->directories, o.location) || has_name(im->names, name) || !wanted(im, name))
+	if (has_name(im->directories, dir) || has_name(im->names, table) || !wanted(im, table))
 		return;
-	metadata = bifang_metadata_path(&o, GetActiveSnapshot());
-	if (metadata == NULL)
+	schema = lake_schema(dir, table);
+	if (schema == NULL || !begin_table(im, &s, table, schema, NULL))
 		return;
-	if (!begin_table(im, &s, name, bifang_lake_table(CurrentMemoryContext, metadata)->schema, NULL))
-		return;
-	append_option(&s, &first, "location", o.location);
-	end_table(im, &s, name);
+	append_option(&s, &first, "location", dir);
+	end_table(im, &s, table);
 }
 
 static void
@@ -288,7 +345,7 @@ import_lake(Import *im)
 	}
 }
 
-/* Directories of Iceberg tables, wherever they are. */
+/* Iceberg tables by directory or metadata file, wherever they are; named after the directory. */
 static void
 import_directories(Import *im)
 {
@@ -296,10 +353,11 @@ import_directories(Import *im)
 
 	foreach (lc, bifang_expand_location(im->options.location, BIFANG_ICEBERG))
 	{
-		const char *slash = strrchr(lfirst(lc), '/');
+		const char *place = lfirst(lc);
+		const char *dir = is_metadata_file(place) ? table_directory(place) : place;
 
 		CHECK_FOR_INTERRUPTS();
-		import_directory(im, lfirst(lc), slash == NULL ? lfirst(lc) : slash + 1);
+		import_directory(im, place, base_name(dir));
 	}
 }
 
@@ -308,9 +366,9 @@ import_directories(Import *im)
 static void
 import_file(Import *im, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *name = pstrdup(slash == NULL ? path : slash + 1);
-	size_t n = strlen(name);
+	const char *base = base_name(path);
+	size_t n = strlen(base);
+	const char *name;
 	BfArena *a;
 	BfSource *source;
 	BfParquetFile *file;
@@ -319,8 +377,9 @@ import_file(Import *im, const char *path)
 	BfStatus status;
 	bool first = true;
 
-	if (n > 8 && strcmp(name + n - 8, ".parquet") == 0)
-		name[n - 8] = '\0';
+	if (n > 8 && strcmp(base + n - 8, ".parquet") == 0)
+		n -= 8;
+	name = fitting_name(pnstrdup(base, n));
 	if (!wanted(im, name))
 		return;
 	a = bifang_arena(CurrentMemoryContext, "import", BIFANG_ARENA_MAX_METADATA);
@@ -353,16 +412,17 @@ import_topic(Import *im, const char *topic)
 {
 	static const char columns[] = "\n\tpartition integer,\n\t\"offset\" bigint,\n\t\"timestamp\" "
 								  "timestamptz,\n\tkey bytea,\n\tvalue bytea,\n\theaders jsonb";
+	const char *table = fitting_name(topic);
 	StringInfoData s;
 	bool first = true;
 
-	if (!begin_table(im, &s, topic, NULL, columns))
+	if (!begin_table(im, &s, table, NULL, columns))
 		return;
 	append_option(&s, &first, "location", im->options.location);
 	append_option(&s, &first, "topic", topic);
 	if (!im->options.read_committed)
 		append_option(&s, &first, "isolation", "read_uncommitted");
-	end_table(im, &s, topic);
+	end_table(im, &s, table);
 }
 
 static void

@@ -1,0 +1,38 @@
+-- IMPORT FOREIGN SCHEMA in a warehouse where not everything is well.
+SET client_min_messages = notice;
+\set VERBOSITY terse
+CREATE SCHEMA rim;
+SET search_path = rim, public;
+\getenv data BIFANG_TEST_DATA
+SELECT current_setting('data_directory') || '/rim' AS lake \gset
+\set make 'mkdir -p ' :lake '/sales/broken/metadata ' :lake '/sales/empty ' :lake '/long; cp -r ' :data '/shop/orders ' :lake '/sales/good; cp ' :data '/shop/orders/data/*/*-00001.parquet ' :lake '/long/ 2>/dev/null; for f in ' :lake '/long/*.parquet; do mv $f ' :lake '/long/a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_tables.parquet; done; echo { > ' :lake '/sales/broken/metadata/v1.metadata.json'
+COPY (SELECT) TO PROGRAM :'make';
+CREATE SERVER rim FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'lake');
+
+-- One broken table does not keep the others out. (The WARNING names a path of the machine.)
+SET client_min_messages = error;
+DO $$ BEGIN
+	IMPORT FOREIGN SCHEMA sales FROM SERVER rim INTO rim;
+END $$;
+SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
+SELECT count(*) FROM good;
+SET client_min_messages = notice;
+
+-- A metadata file is imported under its table's name.
+DROP FOREIGN TABLE good;
+\set ECHO none
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (location %L)',
+	:'lake' || '/sales/good/metadata/v3.metadata.json') \gexec
+\set ECHO all
+SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
+
+-- A file whose name is too long for a table.
+\set ECHO none
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (format %L, location %L)',
+	'parquet', :'lake' || '/long/*.parquet') \gexec
+\set ECHO all
+SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
+
+SET client_min_messages = error;
+DROP SCHEMA rim CASCADE;
+DROP SERVER rim;
