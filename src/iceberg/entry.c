@@ -42,7 +42,8 @@ resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDe
 	const BfIceBound *lower = find_bound(f->lower, f->n_lower, DELETE_PATH_ID);
 	const BfIceBound *upper = find_bound(f->upper, f->n_upper, DELETE_PATH_ID);
 	const char *text;
-	BfError ignored;
+	BfStatus status;
+	BfError why;
 
 	if (lower == NULL || upper == NULL || lower->bytes.len != upper->bytes.len ||
 		lower->bytes.len == 0 ||
@@ -51,11 +52,18 @@ resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDe
 		return BF_OK;
 	BF_TRY_PTR(keep, text,
 			   bf_arena_strndup(keep, (const char *) lower->bytes.ptr, lower->bytes.len), err);
-	if (bf_is_logical_path(text) ||
-		bf_location_resolve(keep, l, text, &d->path_bound, &ignored) != BF_OK)
+	if (bf_is_logical_path(text))
+		return BF_OK;
+	status = bf_location_resolve(keep, l, text, &d->path_bound, &why);
+	if (status == BF_ERR_UNSUPPORTED || status == BF_ERR_CORRUPT)
 	{
 		d->path_bound = NULL;
 		return BF_OK;
+	}
+	if (status != BF_OK)
+	{
+		*err = why;
+		return status;
 	}
 	d->bound_inside = bf_location_inside(l, d->path_bound);
 	return BF_OK;
