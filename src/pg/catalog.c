@@ -312,11 +312,10 @@ bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *ou
 	return found;
 }
 
-void
-bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
+static void
+visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 {
 	Relation rel = catalog_open("iceberg_tables", AccessShareLock);
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
 	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
 	HeapTuple tuple;
 	bool more = true;
@@ -341,8 +340,40 @@ bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
 		more = visit(arg, &row);
 	}
 	systable_endscan(scan);
-	UnregisterSnapshot(snap);
 	table_close(rel, AccessShareLock);
+}
+
+void
+bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+
+	visit_tables(snap, visit, arg);
+	UnregisterSnapshot(snap);
+}
+
+typedef struct LakePointer
+{
+	const char *metadata_path;
+	bool found;
+} LakePointer;
+
+static bool
+is_pointer(void *arg, const BifangLakeTable *row)
+{
+	LakePointer *p = arg;
+
+	p->found = strcmp(row->metadata_location, p->metadata_path) == 0;
+	return !p->found;
+}
+
+bool
+bifang_catalog_points_to(const char *metadata_path, Snapshot snap)
+{
+	LakePointer p = {metadata_path, false};
+
+	visit_tables(snap, is_pointer, &p);
+	return p.found;
 }
 
 void

@@ -44,6 +44,9 @@ extern bool bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangL
 typedef bool (*BifangTableVisit)(void *arg, const BifangLakeTable *row);
 extern void bifang_catalog_visit_tables(BifangTableVisit visit, void *arg);
 
+/* Is this metadata file the current one of a table of this database? A copy of a table's directory
+ * and its older metadata files have the same uuid, but not its log. */
+extern bool bifang_catalog_points_to(const char *metadata_path, Snapshot snap);
 /* A new row; a unique violation says "already exists". */
 extern void bifang_catalog_insert_table(const BifangLakeTable *t);
 

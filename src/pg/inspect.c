@@ -429,7 +429,7 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	for (int32 i = 0; i < lake->plan->n_files; i++)
 		put_data_file(&r, &lake->plan->files[i]);
 	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
-	foreach (lc, bifang_catalog_ledgers(lake->table->metadata->uuid, snapshot))
+	foreach (lc, w->current ? w->ledgers : NIL)
 		put_live(&r, a, lake->plan, lfirst(lc));
 	bifang_arena_free(a);
 	return (Datum) 0;

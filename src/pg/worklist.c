@@ -668,6 +668,7 @@ open_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap)
 							   o->ns == NULL ? "" : o->ns, o->table == NULL ? "" : o->table,
 							   o->catalog_name)));
 	w->exact = true;
+	w->current = o->location == NULL || bifang_catalog_points_to(w->metadata_path, snap);
 	bifang_worklist_set_table(w, o);
 	if (w->table->metadata->uuid[0] != '\0')
 		w->ledgers = bifang_catalog_ledgers(w->table->metadata->uuid, snap);
@@ -679,7 +680,7 @@ bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
 	BfIceAt at = wanted_point(o);
 	BfError err;
 
-	w->current = at.kind == BF_ICE_AT_CURRENT;
+	w->current = w->current && at.kind == BF_ICE_AT_CURRENT;
 	w->table = bifang_lake_table_mapped(w->cxt, w->metadata_path, o->location_map);
 	bf_error_clear(&err);
 	if (bf_ice_at_resolve(w->table, &at, &w->point, &err) != BF_OK)
