@@ -14,6 +14,7 @@
 #include "pg/modify.h"
 #include "pg/parallel.h"
 #include "pg/plan.h"
+#include "pg/version.h"
 
 PG_FUNCTION_INFO_V1(bifang_fdw_handler);
 
@@ -31,6 +32,8 @@ begin_scan(ForeignScanState *node, int eflags)
 		push = bifang_pushdown_new(plan->fdw_exprs, plan->scan.scanrelid, &node->ss.ps);
 	n->scan = bifang_scan_new(node->ss.ps.state->es_query_cxt, node->ss.ss_currentRelation,
 							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS), push);
+	if (OidIsValid(bifang_scan_user(node)))
+		n->scan->options.userid = bifang_scan_user(node);
 	n->scan->explain = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
 	MemoryContextSwitchTo(old);
 	node->fdw_state = n;

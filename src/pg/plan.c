@@ -166,6 +166,7 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 		push = bifang_pushdown_new(clauses, rel->relid, NULL);
 	scan = bifang_scan_new(
 		cxt, relation, attrs_of((Node *) clauses, rel->relid, relid, rel->max_attr, &all), push);
+	scan->options.userid = info->options.userid;
 	w = bifang_scan_work(scan, GetActiveSnapshot());
 	info->bytes = (double) w->bytes + (double) w->live_rows * 64;
 	info->n_units = w->n_units;
@@ -186,6 +187,8 @@ bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 	ListCell *lc;
 
 	bifang_options_get(foreigntableid, &info->options);
+	if (OidIsValid(bifang_rel_user(root, rel)))
+		info->options.userid = bifang_rel_user(root, rel);
 	foreach (lc, rel->baserestrictinfo)
 		if (bifang_push_clause(root, rel, lfirst(lc)))
 			info->pushed = lappend(info->pushed, lfirst(lc));

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "iceberg/location.h"
 #include "pg/error.h"
 #include "pg/host.h"
 
@@ -568,9 +569,39 @@ other_catalogs(const BifangOptions *o, const Params *p)
 }
 
 static bool
-is_local(const char *location)
+is_file(const char *path)
 {
-	return location[0] == '/' || strncmp(location, "file:", 5) == 0;
+	BfPathInfo info;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bifang_host()->stat(bifang_host(), path, &info, &err), &err);
+	return info.kind == BF_PATH_FILE;
+}
+
+/* A recorded location as a local path: as it stands when that is a file here, else by the server's
+ * location_map. NULL: elsewhere. */
+static char *
+local_location(const BifangOptions *o, const char *location)
+{
+	BfLocation nowhere = {.recorded = "none://none/", .found = "/", .written = "none://none/"};
+	bool local = location[0] == '/' || strncmp(location, "file:", 5) == 0;
+	char *result = local ? bifang_local_path(location, "metadata location of a lake table") : NULL;
+	BfLocationMap *map;
+	const char *path;
+	BfArena *a;
+	BfError err;
+
+	if (o->location_map == NULL || (local && is_file(result)))
+		return result;
+	a = bifang_arena(CurrentMemoryContext, "location map", BIFANG_ARENA_MAX_METADATA);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_location_map_parse(a, o->location_map, &map, &err), &err);
+	nowhere.map = map;
+	if (bf_location_resolve(a, &nowhere, location, &path, &err) == BF_OK && path[0] == '/')
+		result = pstrdup(path);
+	bifang_arena_free(a);
+	return result;
 }
 
 static char *
@@ -585,6 +616,7 @@ ask_pointer(const BifangOptions *o, const Params *p)
 					3, args);
 	bool found = PQntuples(r->result) > 0;
 	char *location;
+	char *local;
 	char *hint;
 
 	if (found && !is_table(r, 0, 1))
@@ -605,11 +637,14 @@ ask_pointer(const BifangOptions *o, const Params *p)
 		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
 						errmsg("catalog row of lake table \"%s.%s\" has no metadata location",
 							   o->ns, o->table)));
-	if (!is_local(location))
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("metadata of lake table \"%s.%s\" is not a local file: \"%s\"",
-							   o->ns, o->table, location)));
-	return bifang_local_path(location, "metadata location of a lake table");
+	local = local_location(o, location);
+	if (local == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("metadata of lake table \"%s.%s\" is not a local file: \"%s\"", o->ns,
+						o->table, location),
+				 errhint("Option \"location_map\" says which directories stand for others.")));
+	return local;
 }
 
 /* Answers ------------------------------------------------------------------------------------- */
@@ -699,26 +734,18 @@ bifang_remote_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out
 	out->metadata_location = pstrdup(c->location);
 }
 
-/* Is there a local metadata file? A WARNING says when not. */
-static bool
-importable(const BifangLakeTable *row)
+/* The local metadata file of a row; NULL, with a WARNING, when there is none. */
+static char *
+importable(const BifangOptions *o, const BifangLakeTable *row)
 {
-	BfPathInfo info = {0};
-	BfError err;
+	char *path = row->metadata_location == NULL ? NULL : local_location(o, row->metadata_location);
 
-	bf_error_clear(&err);
-	if (row->metadata_location != NULL && is_local(row->metadata_location))
-		BIFANG_CHECK(
-			bifang_host()->stat(bifang_host(),
-								bifang_local_path(row->metadata_location, "metadata location"),
-								&info, &err),
-			&err);
-	if (info.kind == BF_PATH_FILE)
-		return true;
+	if (path != NULL && is_file(path))
+		return path;
 	ereport(WARNING,
 			(errmsg("table \"%s\" is left out: its metadata is not a local file: \"%s\"", row->name,
 					row->metadata_location == NULL ? "" : row->metadata_location)));
-	return false;
+	return NULL;
 }
 
 void
@@ -754,10 +781,9 @@ bifang_remote_visit_tables(const BifangOptions *o, const char *ns, BifangTableVi
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!importable(&rows[i]))
+		rows[i].metadata_location = importable(o, &rows[i]);
+		if (rows[i].metadata_location == NULL)
 			continue;
-		rows[i].metadata_location =
-			bifang_local_path(rows[i].metadata_location, "metadata location of a lake table");
 		if (!visit(arg, &rows[i]))
 			break;
 	}

@@ -20,7 +20,9 @@
 #include "commands/explain.h"
 #endif
 #include "commands/vacuum.h"
+#include "executor/executor.h"
 #include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
 #include "utils/pg_locale.h"
 
 /* Plain scan path without target list, outer path or private data of the restriction list. */
@@ -52,6 +54,31 @@ bifang_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows, Cost startup, 
 #else
 #define bifang_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
+
+/* Whose rights a scan of the relation uses: a view's owner's, or the current user's (InvalidOid).
+ */
+static inline Oid
+bifang_rel_user(PlannerInfo *root, RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) root;
+	return rel->userid;
+#else
+	return planner_rt_fetch(rel->relid, root)->checkAsUser;
+#endif
+}
+
+static inline Oid
+bifang_scan_user(ForeignScanState *node)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+
+#if PG_VERSION_NUM >= 160000
+	return plan->checkAsUser;
+#else
+	return exec_rt_fetch(plan->scan.scanrelid, node->ss.ps.state)->checkAsUser;
+#endif
+}
 
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */
 #if PG_VERSION_NUM >= 160000
