@@ -108,6 +108,25 @@ SELECT files, rows FROM bifang.commit('p');
 SELECT count(*), sum(id) FROM p;
 SELECT * FROM bifang.check('p');
 
+-- A transaction that must not write does none of it; looking is allowed.
+BEGIN READ ONLY;
+SELECT * FROM bifang.check('p');
+SAVEPOINT s;
+SELECT bifang.commit('p');
+ROLLBACK TO s;
+SELECT bifang.roll('p');
+ROLLBACK TO s;
+SELECT bifang.offload('p');
+ROLLBACK TO s;
+SELECT bifang.remove_garbage();
+ROLLBACK TO s;
+SELECT bifang.create_table('wl', 'wl', 'x', 'i int');
+ROLLBACK TO s;
+SELECT bifang.drop_table('wl', 'wl', 'p');
+ROLLBACK TO s;
+SELECT bifang.register_table('wl', 'wl', 'x', '/x');
+ROLLBACK;
+
 -- Only the owner works on a table; anyone who may insert inserts, anyone who may read reads.
 CREATE ROLE bifang_wl_owner;
 CREATE ROLE bifang_wl_user;
@@ -172,6 +191,11 @@ SELECT replace(:'location', 'file://', '') AS path \gset
 CREATE FOREIGN TABLE by_path (id int, s text) SERVER wl OPTIONS (location :'path');
 INSERT INTO by_path VALUES (1, 'x');
 SELECT bifang.commit('by_path');
+-- It shows what that metadata file names: the log belongs to the catalog's current one only.
+INSERT INTO t VALUES (99, 'live');
+SELECT (SELECT count(*) FROM t) - (SELECT count(*) FROM by_path) AS younger_rows,
+	(SELECT count(*) FROM bifang.manifest('by_path') WHERE form = 'live') AS live_ranges;
+SELECT bifang.commit('t') IS NOT NULL AS committed;
 SELECT bifang.commit('state');
 
 -- A table outside of the warehouse: whoever writes it to the lake needs the role for that.

@@ -37,6 +37,8 @@ SELECT bifang.create_table('wp', 'wp', 'bad', 'i int', '{week(i)}');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int', '{j}');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int', '{"bucket(4, i"}');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int', '{NULL}');
+SELECT bifang.create_table('wp', 'wp', 'bad', 'i int', '{i, i}');
+SELECT bifang.create_table('wp', 'wp', 'bad', 'ts timestamp', '{day(ts), hour(ts)}');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int); DROP TABLE x; CREATE TABLE y (i int');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int primary key');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int, i text');

@@ -27,7 +27,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "log/offload.h"
+#include "exec/ledger_reader.h"
 #include "pg/error.h"
 #include "pg/garbage.h"
 #include "pg/host.h"
@@ -243,6 +243,17 @@ walk_offload(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk 
 	return BF_OK;
 }
 
+/* Rows can be read only under the schema that the ledger has with it. */
+static BfStatus
+check_schema(BfArena *arena, const BifangLedger *l, BfError *err)
+{
+	BfSchema *schema;
+
+	if (l->state == BIFANG_LEDGER_OFFLOADED)
+		return bf_exec_ledger_schema(arena, BF_LEDGER_OFFLOAD, l->offload_path, &schema, err);
+	return bf_exec_ledger_schema(arena, BF_LEDGER_LIVE, l->live_dir, &schema, err);
+}
+
 static void
 check_bytes(Check *c, const BifangLedger *l)
 {
@@ -270,6 +281,8 @@ check_bytes(Check *c, const BifangLedger *l)
 		status = walk_offload(arena, l, &have, &w, &err);
 	else
 		status = walk_live(arena, l, &have, &w, &err);
+	if (status == BF_OK && w.trouble == NULL)
+		status = check_schema(arena, l, &err);
 	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM)
 		bifang_report(&err);
 	if (status != BF_OK)

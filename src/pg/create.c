@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "parser/parser.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -256,10 +257,13 @@ bifang_lookup_now(const BifangOptions *o, BifangLakeTable *row)
 
 /* Options as a foreign table of that server, namespace and name would have them. */
 static void
-options_by_name(const char *server, const char *ns, const char *table, BifangOptions *o)
+options_by_name(const char *function, const char *server, const char *ns, const char *table,
+				BifangOptions *o)
 {
-	ForeignServer *s = GetForeignServerByName(server, false);
+	ForeignServer *s;
 
+	PreventCommandIfReadOnly(function);
+	s = GetForeignServerByName(server, false);
 	if (!DatumGetBool(DirectFunctionCall2(has_server_privilege_id, ObjectIdGetDatum(s->serverid),
 										  CStringGetTextDatum("USAGE"))))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, s->servername);
@@ -282,8 +286,9 @@ create_named(FunctionCallInfo fcinfo, BfSchema *schema)
 	BifangOptions o;
 	BifangLakeTable row;
 
-	options_by_name(NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					text_to_cstring(PG_GETARG_TEXT_PP(2)), &o);
+	options_by_name("bifang.create_table()", NameStr(*PG_GETARG_NAME(0)),
+					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
+					&o);
 	if (bifang_lookup_now(&o, &row))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("lake table %s.%s already exists in catalog \"%s\"", row.ns,
@@ -392,8 +397,9 @@ bifang_register_table(PG_FUNCTION_ARGS)
 	const char *uuid;
 
 	bifang_check_path_role("bifang.register_table");
-	options_by_name(NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					text_to_cstring(PG_GETARG_TEXT_PP(2)), &o);
+	options_by_name("bifang.register_table()", NameStr(*PG_GETARG_NAME(0)),
+					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
+					&o);
 	if (bifang_lookup_now(&o, &row))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("lake table %s.%s already exists in catalog \"%s\"", row.ns,
@@ -472,8 +478,9 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 	BifangLakeTable row;
 	const BfIceTable *t;
 
-	options_by_name(NameStr(*PG_GETARG_NAME(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					text_to_cstring(PG_GETARG_TEXT_PP(2)), &o);
+	options_by_name("bifang.drop_table()", NameStr(*PG_GETARG_NAME(0)),
+					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
+					&o);
 	if (!has_privs_of_role(GetUserId(), GetForeignServer(o.serverid)->owner))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_SERVER, NameStr(*PG_GETARG_NAME(0)));
 	if (!bifang_lookup_now(&o, &row))

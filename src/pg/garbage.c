@@ -19,6 +19,7 @@
 #include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
+#include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -400,9 +401,12 @@ sweep_table(void *arg, const BifangLakeTable *row)
 Datum
 bifang_remove_garbage(PG_FUNCTION_ARGS)
 {
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
-	Sweep s = {.horizon = oldest_visible_horizon()};
+	Sweep s = {0};
+	Snapshot snap;
 
+	PreventCommandIfReadOnly("bifang.remove_garbage()");
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	s.horizon = oldest_visible_horizon();
 	s.removed = bifang_catalog_visit_garbage(visit_queued, &s, snap);
 	UnregisterSnapshot(snap);
 	s.removed += remove_orphans(

@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -373,7 +374,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 		job.snapshot_id = result->snapshot_id;
 		bifang_catalog_insert_job(&job);
 	}
-	if (moved)
+	if (moved && c.n_files > 0)
 		foreach (lc, ledgers)
 		{
 			const BifangLedger *l = lfirst(lc);
@@ -385,12 +386,13 @@ commit_once(Oid relid, BifangCommitResult *result)
 	return moved;
 }
 
-void
-bifang_table_begin_work(Oid relid)
+const char *
+bifang_table_begin_work(Oid relid, const char *function)
 {
 	BifangTable t;
 	Snapshot snap;
 
+	PreventCommandIfReadOnly(function);
 	bifang_table_check_owner(relid);
 	snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
@@ -398,6 +400,7 @@ bifang_table_begin_work(Oid relid)
 	bifang_options_check_write(&t.options);
 	bifang_table_check_write(&t.options, t.ice, bifang_table_owner(relid), "write to");
 	bifang_lock_table(t.uuid);
+	return pstrdup(t.uuid);
 }
 
 void
@@ -427,14 +430,17 @@ bifang_commit(PG_FUNCTION_ARGS)
 {
 	Oid relid = PG_GETARG_OID(0);
 	BifangCommitResult result;
+	const char *uuid;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bifang_table_begin_work(relid);
+	uuid = bifang_table_begin_work(relid, "bifang.commit()");
 	bifang_commit_table(relid, &result);
+	if (result.files == 0)
+		bifang_unlock_table(uuid);
 	values[0] = Int64GetDatum(result.snapshot_id);
 	nulls[0] = result.snapshot_id < 0;
 	values[1] = Int32GetDatum(result.files);

@@ -96,15 +96,31 @@ bifang_unlock_ledger(int64 ledger_id)
 	LockRelease(&tag, ExclusiveLock, false);
 }
 
-void
-bifang_lock_table(const char *table_uuid)
+static LOCKTAG
+table_tag(const char *table_uuid)
 {
 	uint64 hash =
 		hash_bytes_extended((const unsigned char *) table_uuid, (int) strlen(table_uuid), 0);
 	LOCKTAG tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_TABLE);
+	return tag;
+}
+
+void
+bifang_lock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+bifang_unlock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	LockRelease(&tag, ExclusiveLock, false);
 }
 
 /* Opening ------------------------------------------------------------------------------------- */

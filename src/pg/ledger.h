@@ -64,6 +64,7 @@ extern int64 bifang_writer_ledger_id(const BifangWriter *w);
 extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
 extern void bifang_unlock_ledger(int64 ledger_id);
 extern void bifang_lock_table(const char *table_uuid);
+extern void bifang_unlock_table(const char *table_uuid); /* when nothing was changed under it */
 
 /* The current transaction's own writer on this ledger, if any, takes no more rows (roll, offload)
  * and everything it appended is on disk, readable by path. False: it has none. */

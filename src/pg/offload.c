@@ -97,12 +97,13 @@ bifang_roll(PG_FUNCTION_ARGS)
 	Oid relid = PG_GETARG_OID(0);
 	bool wait = PG_GETARG_BOOL(1);
 	BifangJob job = {.kind = "roll", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
+	const char *uuid;
 	BifangTable t;
 	List *ledgers;
 	ListCell *lc;
 	int32 closed = 0;
 
-	bifang_table_begin_work(relid);
+	uuid = bifang_table_begin_work(relid, "bifang.roll()");
 	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
@@ -128,6 +129,8 @@ bifang_roll(PG_FUNCTION_ARGS)
 		bifang_catalog_insert_job(&job);
 		CommandCounterIncrement();
 	}
+	else
+		bifang_unlock_table(uuid);
 	PG_RETURN_INT32(closed);
 }
 
@@ -201,6 +204,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 {
 	Oid relid = PG_GETARG_OID(0);
 	BifangJob job = {.kind = "offload", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
+	const char *uuid;
 	BifangTable t;
 	TupleDesc desc;
 	Datum values[3];
@@ -210,7 +214,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bifang_table_begin_work(relid);
+	uuid = bifang_table_begin_work(relid, "bifang.offload()");
 	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
@@ -235,6 +239,8 @@ bifang_offload(PG_FUNCTION_ARGS)
 		bifang_catalog_insert_job(&job);
 		CommandCounterIncrement();
 	}
+	else
+		bifang_unlock_table(uuid);
 	values[0] = Int32GetDatum((int32) job.files);
 	values[1] = Int64GetDatum(job.rows);
 	values[2] = Int64GetDatum(job.bytes);

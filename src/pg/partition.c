@@ -162,6 +162,25 @@ parse_element(const char *element, char **column)
 	return name;
 }
 
+static bool
+is_time(BfTransformKind kind)
+{
+	return kind == BF_TRANSFORM_YEAR || kind == BF_TRANSFORM_MONTH || kind == BF_TRANSFORM_DAY ||
+		   kind == BF_TRANSFORM_HOUR;
+}
+
+/* Twice the same, or two times of one column: Iceberg calls the second redundant. */
+static bool
+is_redundant(const BfIceSpec *spec, const BfIcePartitionField *f)
+{
+	for (const BfIcePartitionField *other = spec->fields; other < f; other++)
+		if (other->source_id == f->source_id &&
+			(other->transform.kind == f->transform.kind ||
+			 (is_time(other->transform.kind) && is_time(f->transform.kind))))
+			return true;
+	return false;
+}
+
 BfIceSpec *
 bifang_partition_spec(const BfSchema *schema, List *elements)
 {
@@ -194,6 +213,8 @@ bifang_partition_spec(const BfSchema *schema, List *elements)
 					 errmsg("cannot partition by \"%s\": %s does not take column \"%s\" of type %s",
 							element, f->transform_text, column,
 							bifang_type_text(schema->fields[i].type))));
+		if (is_redundant(spec, f))
+			refuse_element(element, "the column is partitioned like that already");
 	}
 	return spec;
 }
