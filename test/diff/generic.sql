@@ -145,7 +145,7 @@ DECLARE
 	tab text;
 BEGIN
 	FOR tab IN SELECT quote_ident(schema) || '.' || quote_ident(relname) FROM pg_class
-		WHERE relnamespace = schema::regnamespace AND relkind = 'f' AND length(relname) < 50 AND relname ~ '^\w+$' ORDER BY relname COLLATE "C"
+		WHERE relnamespace = schema::regnamespace AND relkind = 'f' AND length(relname) < 50 AND relname ~ '^[a-z_][a-z0-9_]*$' ORDER BY relname COLLATE "C"
 	LOOP
 		PERFORM setseed(current_setting('diff.seed')::float8 / 1000);
 		IF diff.twin(tab) THEN

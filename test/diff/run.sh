@@ -4,7 +4,8 @@
 # statement that shows it.
 #   test/diff/run.sh
 # DIFF_SEED=n other tables and predicates; DIFF_N=n predicates per table (more take longer); DIFF_MODES=all each
-# with every setting off by itself, not only one of them in turn; DIFF_KEEP=1 leaves the server running.
+# with every setting off by itself, not only one of them in turn; DIFF_CORPUS=all adds every
+# table and file of the corpus; DIFF_KEEP=1 leaves the server running.
 . "$(dirname "$0")/../lib.sh"
 here=$(dirname "$0")
 server=$here/../server.sh
@@ -15,11 +16,32 @@ eval "$("$server" env diff)"
 seed=${DIFF_SEED:-1} n=${DIFF_N:-10}
 export PGTZ=America/New_York BIFANG_CORPUS=${BIFANG_CORPUS:-}
 export PGOPTIONS="-c diff.seed=$((seed % 1000)) -c diff.all_modes=$([ "${DIFF_MODES:-}" = all ] && echo on || echo off)"
+
+# Every Iceberg table and Parquet file of the corpus, those with deletes among them.
+corpus_tables() {
+	local dir i=0
+	echo '\set ON_ERROR_STOP 0'
+	find "$BIFANG_CORPUS" -type d -name metadata | LC_ALL=C sort | while read -r dir; do
+		i=$((i + 1))
+		echo "CREATE SCHEMA c$i; IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO c$i OPTIONS (location '${dir%/metadata}');"
+		echo "\\echo c$i is: ${dir#"$BIFANG_CORPUS"/}"
+		echo "SELECT diff.generic_schema('c$i', $n);"
+	done
+	find "$BIFANG_CORPUS" -name '*.parquet' \( -path '*/parquet-testing/*' -o -not -path '*/data/*' \) | LC_ALL=C sort | while read -r file; do
+		i=$((i + 1))
+		echo "CREATE SCHEMA p$i; IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO p$i OPTIONS (format 'parquet', location '${file//\'/\'\'}');"
+		echo "\\echo p$i is: ${file#"$BIFANG_CORPUS"/}"
+		echo "SELECT diff.generic_schema('p$i', $n);"
+	done
+	echo '\set ON_ERROR_STOP 1'
+}
 echo "seed $seed, $n predicates per table"
 {
 	cat "$here/lib.sql" "$here/generic.sql"
 	perl "$here/generate.pl" "$seed" "$n"
-	cat "$here/sources.sql" "$here/report.sql"
+	cat "$here/sources.sql"
+	[ "${DIFF_CORPUS:-}" != all ] || corpus_tables
+	cat "$here/report.sql"
 } >"$RUN/diff.sql"
 psql -X -q -A -t -v ON_ERROR_STOP=1 -v n="$n" -f "$RUN/diff.sql" 2>&1 | grep -v '^$' | tee "$RUN/diff.out"
 [ "${DIFF_KEEP:-}" ] || "$server" stop diff
