@@ -291,4 +291,39 @@ CREATE FUNCTION bifang.snapshots("table" regclass, OUT snapshot_id bigint, OUT p
 	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_snapshots';
 COMMENT ON FUNCTION bifang.snapshots(regclass) IS 'snapshots of a lake table''s metadata';
 
+CREATE FUNCTION bifang.refs("table" regclass, OUT name text, OUT kind text, OUT snapshot_id bigint,
+	OUT committed_at timestamptz) RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_refs';
+COMMENT ON FUNCTION bifang.refs(regclass) IS 'branches and tags of a lake table';
+
+CREATE FUNCTION bifang.history("table" regclass, OUT made_current_at timestamptz,
+	OUT snapshot_id bigint, OUT parent_id bigint, OUT is_current_ancestor boolean)
+	RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_history';
+COMMENT ON FUNCTION bifang.history(regclass) IS
+	'when which snapshot became the current one of a lake table';
+
+CREATE FUNCTION bifang.files("table" regclass, OUT file text, OUT format text, OUT partition text,
+	OUT spec_id integer, OUT rows bigint, OUT bytes bigint, OUT delete_files integer,
+	OUT sequence_number bigint, OUT snapshot_id bigint, OUT first_row_id bigint)
+	RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_files';
+COMMENT ON FUNCTION bifang.files(regclass) IS
+	'data files of a lake table at the point in time that it is read at';
+
+CREATE FUNCTION bifang.manifests("table" regclass, OUT file text, OUT content text,
+	OUT bytes bigint, OUT spec_id bigint, OUT sequence_number bigint, OUT snapshot_id bigint,
+	OUT added_files bigint, OUT existing_files bigint, OUT deleted_files bigint,
+	OUT added_rows bigint, OUT existing_rows bigint, OUT deleted_rows bigint) RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_manifests';
+COMMENT ON FUNCTION bifang.manifests(regclass) IS
+	'manifests of the snapshot that a lake table is read at';
+
+CREATE FUNCTION bifang.partitions("table" regclass, OUT partition text, OUT spec_id integer,
+	OUT files bigint, OUT rows bigint, OUT bytes bigint, OUT files_with_deletes bigint)
+	RETURNS SETOF record
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_partitions';
+COMMENT ON FUNCTION bifang.partitions(regclass) IS
+	'partitions of a lake table, with what is in them';
+
 -- READ-SECTION-END

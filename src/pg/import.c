@@ -25,6 +25,7 @@ typedef struct Import
 	ImportForeignSchemaStmt *stmt;
 	BifangOptions options;
 	BifangFormat server_format; /* what the server's tables are without an option */
+	const char *server_map;		/* its location map */
 	List *commands;
 	List *names;	   /* of tables that have a command */
 	List *directories; /* of tables that the catalog has, whatever their namespace */
@@ -180,6 +181,8 @@ end_table(Import *im, StringInfo s, const char *table)
 
 	if (im->options.format != im->server_format)
 		append_option(s, &first, "format", bifang_format_name(im->options.format));
+	if (im->options.location_map != im->server_map)
+		append_option(s, &first, "location_map", im->options.location_map);
 	appendStringInfoChar(s, ')');
 	im->commands = lappend(im->commands, s->data);
 	im->names = lappend(im->names, pstrdup(table));
@@ -456,6 +459,7 @@ bifangImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
 
 	bifang_server_options_get(serverOid, &im.options);
 	im.server_format = im.options.format;
+	im.server_map = im.options.location_map;
 	bifang_import_options_get(stmt->options, &im.options);
 	if (im.options.format == BIFANG_ICEBERG)
 	{

@@ -3,9 +3,12 @@
  *
  *   bifang.parquet_metadata(path)   a row per row group and column of Parquet files
  *   bifang.log_segment(path)        a row per batch of a segment, or of a partition's or ledger's
- * directory bifang.offload_file(path)       one row: what the tail of an offload file says
+ * directory
+ *   bifang.offload_file(path)       one row: what the tail of an offload file says
  *   bifang.manifest(regclass)       Parquet files, logical ranges and live ranges of a table, now
- *   bifang.snapshots(regclass)      snapshots of its Iceberg metadata
+ *   bifang.snapshots(regclass)      snapshots of its Iceberg metadata; refs, history: likewise
+ *   bifang.files(regclass)          data files at the point in time that the table is read at; with
+ *                                   manifests and partitions
  *
  * Those that take a path need the role pg_read_server_files, those that take a table the right to
  * read it.
@@ -503,5 +506,275 @@ bifang_snapshots(PG_FUNCTION_ARGS)
 		put_summary(&r, s);
 		end_row(&r);
 	}
+	return (Datum) 0;
+}
+
+static const BfIceMetadata *
+lake_metadata(FunctionCallInfo fcinfo)
+{
+	BifangOptions o;
+	const char *path;
+
+	lake_argument(fcinfo, &o);
+	path = bifang_metadata_path(&o, GetActiveSnapshot());
+	if (path == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_TABLE_NOT_FOUND), errmsg("the lake table does not exist")));
+	return bifang_lake_table_mapped(CurrentMemoryContext, path, o.location_map)->metadata;
+}
+
+PG_FUNCTION_INFO_V1(bifang_refs);
+
+Datum
+bifang_refs(PG_FUNCTION_ARGS)
+{
+	const BfIceMetadata *m = lake_metadata(fcinfo);
+	Row r = begin(fcinfo);
+
+	for (int32 i = 0; i < m->n_refs; i++)
+	{
+		const BfIceSnapshot *s = bf_ice_snapshot(m, m->refs[i].snapshot_id);
+
+		put_text(&r, m->refs[i].name);
+		put_text(&r, m->refs[i].is_branch ? "branch" : "tag");
+		put(&r, Int64GetDatum(m->refs[i].snapshot_id));
+		if (s == NULL)
+			put_null(&r);
+		else
+			put_time_ms(&r, s->timestamp_ms);
+		end_row(&r);
+	}
+	return (Datum) 0;
+}
+
+/* Is it main's head or before that? */
+static bool
+is_ancestor(const BfIceMetadata *m, int64 id)
+{
+	const BfIceSnapshot *s = bf_ice_snapshot(m, m->current_snapshot_id);
+
+	for (int32 i = 0; s != NULL && i <= m->n_snapshots; i++)
+	{
+		if (s->id == id)
+			return true;
+		s = s->parent_id == -1 ? NULL : bf_ice_snapshot(m, s->parent_id);
+	}
+	return false;
+}
+
+PG_FUNCTION_INFO_V1(bifang_history);
+
+Datum
+bifang_history(PG_FUNCTION_ARGS)
+{
+	const BfIceMetadata *m = lake_metadata(fcinfo);
+	Row r = begin(fcinfo);
+
+	for (int32 i = 0; i < m->n_snapshot_log; i++)
+	{
+		const BfIceSnapshot *s = bf_ice_snapshot(m, m->snapshot_log_ids[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		put_time_ms(&r, m->snapshot_log_ms[i]);
+		put(&r, Int64GetDatum(m->snapshot_log_ids[i]));
+		put_count(&r, s == NULL ? -1 : s->parent_id);
+		put(&r, BoolGetDatum(is_ancestor(m, m->snapshot_log_ids[i])));
+		end_row(&r);
+	}
+	return (Datum) 0;
+}
+
+/* The plan of all files at the point that the table's options and settings name. */
+static BifangWorklist *
+lake_plan(FunctionCallInfo fcinfo)
+{
+	BifangOptions o;
+
+	lake_argument(fcinfo, &o);
+	return bifang_worklist(CurrentMemoryContext, &o, GetActiveSnapshot());
+}
+
+/* `ts_day=2024-02-29/country=DE`; NULL without partitions. */
+static char *
+partition_text(const BfIceTable *t, const BfIceDataFile *f)
+{
+	const BfIceSpec *spec = bf_ice_spec(t->metadata, f->spec_id);
+	StringInfoData s;
+
+	if (spec == NULL || f->n_partition == 0)
+		return NULL;
+	initStringInfo(&s);
+	for (int32 i = 0; i < Min(f->n_partition, spec->n_fields); i++)
+	{
+		BfBuffer b;
+		BfError err;
+
+		bf_error_clear(&err);
+		bf_buffer_init(&b, bifang_host(), 1 << 20);
+		appendStringInfo(&s, "%s%s=", i == 0 ? "" : "/", spec->fields[i].name);
+		if (bf_transform_human(spec->fields[i].transform, &f->partition[i], &b, &err) == BF_OK)
+			appendBinaryStringInfo(&s, (const char *) b.data, (int) b.len);
+		else
+			appendStringInfoChar(&s, '?');
+		bf_buffer_free(&b);
+	}
+	return s.data;
+}
+
+static const char *
+format_text(BfIceFormat f)
+{
+	switch (f)
+	{
+		case BF_ICE_FORMAT_PARQUET: return "parquet";
+		case BF_ICE_FORMAT_AVRO: return "avro";
+		case BF_ICE_FORMAT_LOG: return "log";
+	}
+	return "?";
+}
+
+PG_FUNCTION_INFO_V1(bifang_files);
+
+Datum
+bifang_files(PG_FUNCTION_ARGS)
+{
+	BifangWorklist *w = lake_plan(fcinfo);
+	Row r = begin(fcinfo);
+
+	for (int32 i = 0; i < w->plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &w->plan->files[i];
+
+		CHECK_FOR_INTERRUPTS();
+		put_text(&r, f->path);
+		put_text(&r, format_text(f->format));
+		put_text(&r, partition_text(w->table, f));
+		put(&r, Int32GetDatum(f->spec_id));
+		put_count(&r, f->record_count);
+		put_count(&r, f->file_size);
+		put(&r, Int32GetDatum(bf_ice_n_deletes(f)));
+		put_count(&r, f->sequence_number);
+		put(&r, Int64GetDatum(f->snapshot_id));
+		put_count(&r, f->first_row_id);
+		end_row(&r);
+	}
+	return (Datum) 0;
+}
+
+typedef struct Partition
+{
+	char *text;
+	int32 spec_id;
+	int64 files;
+	int64 rows;
+	int64 bytes;
+	int64 with_deletes;
+} Partition;
+
+static int
+compare_partitions(const void *a, const void *b)
+{
+	const Partition *x = a;
+	const Partition *y = b;
+	int c = x->spec_id < y->spec_id ? -1 : x->spec_id > y->spec_id;
+
+	if (c == 0)
+		c = strcmp(x->text == NULL ? "" : x->text, y->text == NULL ? "" : y->text);
+	return c;
+}
+
+PG_FUNCTION_INFO_V1(bifang_partitions);
+
+Datum
+bifang_partitions(PG_FUNCTION_ARGS)
+{
+	BifangWorklist *w = lake_plan(fcinfo);
+	int32 n = w->plan->n_files;
+	Partition *all = palloc_extended((Size) (n + 1) * sizeof *all, MCXT_ALLOC_HUGE);
+	Row r = begin(fcinfo);
+
+	for (int32 i = 0; i < n; i++)
+	{
+		const BfIceDataFile *f = &w->plan->files[i];
+
+		all[i] =
+			(Partition){partition_text(w->table, f), f->spec_id, 1, f->record_count, f->file_size,
+						bf_ice_n_deletes(f) > 0};
+	}
+	qsort(all, (size_t) n, sizeof *all, compare_partitions);
+	for (int32 i = 0; i < n;)
+	{
+		Partition sum = all[i];
+
+		CHECK_FOR_INTERRUPTS();
+		for (i++; i < n && compare_partitions(&sum, &all[i]) == 0; i++)
+		{
+			sum.files += all[i].files;
+			sum.rows += all[i].rows;
+			sum.bytes += all[i].bytes;
+			sum.with_deletes += all[i].with_deletes;
+		}
+		put_text(&r, sum.text);
+		put(&r, Int32GetDatum(sum.spec_id));
+		put_count(&r, sum.files);
+		put_count(&r, sum.rows);
+		put_count(&r, sum.bytes);
+		put_count(&r, sum.with_deletes);
+		end_row(&r);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_manifest(Row *r, const BfIceManifest *m)
+{
+	put_text(r, m->path);
+	put_text(r, m->deletes ? "deletes" : "data");
+	put_count(r, m->length);
+	put_count(r, m->spec_id);
+	put_count(r, m->sequence_number);
+	put(r, Int64GetDatum(m->added_snapshot_id));
+	put_count(r, m->added_files);
+	put_count(r, m->existing_files);
+	put_count(r, m->deleted_files);
+	put_count(r, m->added_rows);
+	put_count(r, m->existing_rows);
+	put_count(r, m->deleted_rows);
+	end_row(r);
+}
+
+static void
+put_manifests(Row *r, const BfIceTable *t, const BfIceSnapshot *s)
+{
+	BfArena *a;
+	BfIceManifest *list;
+	const char *path;
+	int32 n;
+	BfError err;
+
+	if (s == NULL || s->manifest_list == NULL)
+		return;
+	a = bifang_arena(CurrentMemoryContext, "manifests", BIFANG_ARENA_MAX_METADATA);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_location_resolve(a, &t->location, s->manifest_list, &path, &err), &err);
+	BIFANG_CHECK(bf_ice_read_manifest_list(a, path, NULL, &list, &n, &err), &err);
+	for (int32 i = 0; i < n; i++)
+		put_manifest(r, &list[i]);
+	bifang_arena_free(a);
+}
+
+PG_FUNCTION_INFO_V1(bifang_manifests);
+
+Datum
+bifang_manifests(PG_FUNCTION_ARGS)
+{
+	BifangOptions o;
+	BifangWorklist *w;
+	Row r;
+
+	lake_argument(fcinfo, &o);
+	r = begin(fcinfo);
+	w = bifang_worklist_open(CurrentMemoryContext, &o, GetActiveSnapshot());
+	put_manifests(&r, w->table, w->point.main);
 	return (Datum) 0;
 }

@@ -565,8 +565,8 @@ server_owner(Oid serverid)
 	return GetForeignServer(serverid)->owner;
 }
 
-static Oid
-table_owner(Oid relid)
+Oid
+bifang_relation_owner(Oid relid)
 {
 	HeapTuple tup = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Oid owner;
@@ -582,7 +582,7 @@ static void
 check_use(const BifangOptions *o, Oid role)
 {
 	if ((o->location != NULL || o->own_map) && OidIsValid(o->relid))
-		check_role(table_owner(o->relid), role, "location");
+		check_role(bifang_relation_owner(o->relid), role, "location");
 	if (o->own_dirs)
 		check_role(server_owner(o->serverid), role, "warehouse");
 	if (o->remote_catalog && o->location == NULL)

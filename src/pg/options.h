@@ -101,6 +101,7 @@ extern const char *bifang_format_name(BifangFormat f);
  * the default warehouse needs none. Raises 42501. */
 extern void bifang_options_check_read(const BifangOptions *o);
 extern void bifang_options_check_write(const BifangOptions *o);
+extern Oid bifang_relation_owner(Oid relid);
 /* For SQL functions that take a path: the current user needs pg_read_server_files. */
 extern void bifang_check_path_role(const char *function);
 

@@ -5,9 +5,11 @@
 
 #include <strings.h>
 
+#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -592,6 +594,27 @@ unit_projection(BifangScan *s, BifangUnit *u)
 	return p;
 }
 
+/* Metadata comes from outside and may name any file of the machine. Who may read them all can make
+ * tables by location; of others only files of the table itself are opened. */
+static void
+check_inside(const BifangScan *s, const char *path)
+{
+	const BfLocation *location = &s->work->table->location;
+	Oid owner;
+
+	if (bf_location_inside(location, path))
+		return;
+	owner = bifang_relation_owner(s->relid);
+	if (has_privs_of_role(owner, ROLE_PG_READ_SERVER_FILES))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("\"%s\" is outside of the table's directory \"%s\"", path, location->found),
+			 errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
+					   GetUserNameFromId(owner, false),
+					   GetUserNameFromId(ROLE_PG_READ_SERVER_FILES, false))));
+}
+
 static void
 open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 {
@@ -602,6 +625,9 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 	BfParquetFile *file;
 	BfError err;
 
+	check_inside(s, u->path);
+	for (int32 i = 0; i < bf_ice_n_deletes(f); i++)
+		check_inside(s, bf_ice_delete(f, i)->path);
 	if (bf_ice_n_deletes(f) > 0)
 	{
 		if (s->delete_set == NULL)

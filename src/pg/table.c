@@ -30,6 +30,11 @@ bifang_table_check_managed(const BifangOptions *o, const char *verb)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("cannot %s foreign table \"%s\"", verb, name),
 						errdetail("Its catalog is in another database, which is only read.")));
+	if (o->as_of_snapshot != NULL || o->as_of_timestamp != NULL || o->ref != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s foreign table \"%s\"", verb, name),
+				 errdetail("Its options show the lake table as it was, or another branch.")));
 	if (o->location != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
