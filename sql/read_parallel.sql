@@ -80,6 +80,18 @@ SELECT count(*) FROM (SELECT * FROM orders LIMIT 10) x;
 SELECT count(*) FROM orders WHERE country = (SELECT country FROM orders WHERE order_id = 77777);
 
 SELECT bifang.drop_table('rxw', 'rx', 'own', true);
+-- Nothing is left for other tests to see.
+CREATE PROCEDURE sweep() LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		EXIT WHEN NOT EXISTS (SELECT FROM bifang.garbage);
+		PERFORM bifang.remove_garbage();
+		COMMIT;
+		PERFORM pg_sleep(0.05);
+		COMMIT;
+	END LOOP;
+END$$;
+CALL sweep();
 DROP SCHEMA rx CASCADE;
 DROP SERVER rx CASCADE;
 DROP SERVER rxw CASCADE;

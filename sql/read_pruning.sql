@@ -136,6 +136,18 @@ SELECT pruned('SELECT * FROM rq.own WHERE entry > 5000');
 SELECT pruned('SELECT * FROM rq.own WHERE tier = ''parquet''');
 
 SELECT bifang.drop_table('rqw', 'rq', 'own', true);
+-- Nothing is left for other tests to see.
+CREATE PROCEDURE sweep() LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 600 LOOP
+		EXIT WHEN NOT EXISTS (SELECT FROM bifang.garbage);
+		PERFORM bifang.remove_garbage();
+		COMMIT;
+		PERFORM pg_sleep(0.05);
+		COMMIT;
+	END LOOP;
+END$$;
+CALL sweep();
 DROP SCHEMA rq CASCADE;
 DROP SERVER rq CASCADE;
 DROP SERVER rqw CASCADE;
