@@ -87,7 +87,6 @@ save(StringInfo s, const BifangWorklist *w)
 	ListCell *lc;
 
 	put_int(s, w->current);
-	put_int(s, w->exact);
 	put_text(s, w->metadata_path);
 	put_int(s, w->point.main == NULL ? -1 : w->point.main->id);
 	put_int(s, list_length(w->ledgers));
@@ -123,7 +122,6 @@ restore(MemoryContext cxt, const BifangOptions *o, const char *at)
 	w->cxt = cxt;
 	w->format = o->format;
 	w->current = get_int(&at) != 0;
-	w->exact = get_int(&at) != 0;
 	w->metadata_path = get_text(&at);
 	main_id = get_int(&at);
 	for (n = get_int(&at); n > 0; n--)

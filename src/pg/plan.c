@@ -170,7 +170,7 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	w = bifang_scan_work(scan, GetActiveSnapshot());
 	info->bytes = (double) w->bytes + (double) w->live_rows * 64;
 	info->n_units = w->n_units;
-	total = w->exact ? all_rows(w) : analyzed_rows(rel, w);
+	total = w->format == BIFANG_ICEBERG ? all_rows(w) : analyzed_rows(rel, w);
 	info->part = total > 0 ? Min((double) w->rows / total, 1.0) : 1.0;
 	rel->tuples = total;
 	rel->pages = (BlockNumber) Min(info->bytes / Max(info->part, 1e-6) / BLCKSZ + 1,

@@ -707,6 +707,7 @@ plan_lake(Units *us, uint32 prune)
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
 	w->plan = plan;
+	w->exact = !plan->has_deletes;
 	for (int32 i = 0; i < plan->n_files; i++)
 	{
 		const BfIceDataFile *f = &plan->files[i];
