@@ -86,7 +86,7 @@ static const OptionDef option_defs[] = {
 	{"partition_by", ON_TABLE, OPT_TEXT, NULL, NULL, InvalidOid,
 	 "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, "
 	 "user_id)'; "
-	 "read once, then"},
+	 "used at creation only"},
 	{"as_of_snapshot", ON_TABLE, OPT_INT8, NULL, NULL, InvalidOid,
 	 "iceberg: the snapshot that is read, by number; such a table cannot be written"},
 	{"as_of_timestamp", ON_TABLE, OPT_TIME, NULL, NULL, InvalidOid,
