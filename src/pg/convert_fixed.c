@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "pg/numeric_out.h"
@@ -161,19 +162,22 @@ numeric_fits(const BifangOut *o, Datum num)
 			   DirectFunctionCall2(numeric_lt, DirectFunctionCall1(numeric_abs, num), limit));
 }
 
+/* The result belongs to the slice (or the dictionary), not to the row that is being fetched. */
 Datum
 bifang_numeric_fit(BifangOut *o, Datum num)
 {
-	Datum fitted;
+	MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
+	Datum fitted = num;
 
 	if (o->out_of_range == BIFANG_RANGE_NULL && !numeric_fits(o, num))
-	{
 		o->refused = true;
-		return num;
+	else
+	{
+		fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
+		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, num, fitted)))
+			bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
 	}
-	fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
-	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, num, fitted)))
-		bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
+	MemoryContextSwitchTo(old);
 	return fitted;
 }
 

@@ -111,8 +111,11 @@ json_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values
 	}
 	if (o->json.maxlen > 1024 * 1024) /* one large value is no reason to keep as much */
 	{
+		MemoryContext old = MemoryContextSwitchTo(o->cxt);
+
 		pfree(o->json.data);
 		initStringInfo(&o->json);
+		MemoryContextSwitchTo(old);
 	}
 }
 
