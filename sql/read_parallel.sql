@@ -41,6 +41,10 @@ SELECT plan('SELECT count(*) FROM rx.orders');
 -- The counters of all processes.
 SELECT plan('SELECT count(*), sum(order_id) FROM rx.orders', true);
 SELECT count(*), sum(order_id), sum(amount) FROM orders;
+-- Values that do not fit as they are stored are made anew, for as long as they are needed.
+ALTER FOREIGN TABLE orders ALTER COLUMN amount TYPE numeric(20,4);
+SELECT sum(amount), max(amount), count(DISTINCT amount) FROM orders;
+ALTER FOREIGN TABLE orders ALTER COLUMN amount TYPE numeric(12,2);
 SELECT count(*), sum(id) FROM mor2;
 SELECT count(*), sum("offset") FROM many;
 SELECT count(*), sum(a), count(DISTINCT s) FROM own;
