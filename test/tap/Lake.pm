@@ -12,6 +12,20 @@ use Test::More;
 
 our @EXPORT = qw(new_lake crash start_script finish_script differences troubles);
 
+# Whoever runs the tests, the superuser is postgres.
+{
+	no warnings 'redefine';
+	my $init = \&PostgreSQL::Test::Cluster::init;
+
+	*PostgreSQL::Test::Cluster::init = sub {
+		my ($self, %params) = @_;
+
+		$params{extra} = [ @{ $params{extra} // [] }, '-U', 'postgres' ];
+		return $init->($self, %params);
+	};
+	$ENV{PGUSER} = 'postgres';
+}
+
 # A fresh server with table t and its twin.
 sub new_lake
 {

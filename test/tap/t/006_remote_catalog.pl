@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use IO::Socket::INET;
 use PostgreSQL::Test::Cluster;
+use Lake ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
