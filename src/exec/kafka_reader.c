@@ -32,9 +32,9 @@ typedef struct KafkaReader
 	size_t copied_bytes;
 	BfKafkaRange range;
 	bool want_time;
-	BfAbortedTxn *aborted;
-	int32_t n_aborted;
-	int64_t next_offset; /* records before it were seen */
+	BfOutcomes *outcomes; /* NULL = uncommitted rows too */
+	bool at_open;		  /* an open transaction ends what is committed */
+	int64_t next_offset;  /* records before it were seen */
 
 	/* the log batch at hand */
 	bool have_batch; /* `it` has records to come */
@@ -89,31 +89,43 @@ bf_kafka_dir_name(const char *dir, const char **topic_end, int32_t *partition)
 
 /* ---- log batches ---- */
 
-static bool
-passed_over(const KafkaReader *r, const BfBatchHeader *h)
+/* The batch's checksum was checked. An open transaction counts whatever the bounds in time are. */
+static BfStatus
+passed_over(KafkaReader *r, const BfBatchHeader *h, bool *pass, BfError *err)
 {
+	BfOutcome outcome = BF_OUTCOME_COMMITTED;
+
+	*pass = true;
 	if (h->control || h->n_records == 0 || h->last_offset < r->next_offset)
-		return true;
-	if (h->log_append_time && h->max_timestamp > r->range.time_last_ms)
-		return true;
-	return bf_aborted_contains(r->aborted, r->n_aborted, h);
+		return BF_OK;
+	if (r->outcomes != NULL && h->transactional && h->producer_id >= 0)
+		BF_TRY(bf_outcomes_of(r->outcomes, h, &outcome, err));
+	r->at_open = outcome == BF_OUTCOME_OPEN;
+	*pass = outcome != BF_OUTCOME_COMMITTED || h->max_timestamp < r->range.time_first_ms ||
+			(h->log_append_time && h->max_timestamp > r->range.time_last_ms);
+	return BF_OK;
 }
 
 /* Brings up the next batch that may have rows; none = the end. */
 static BfStatus
 next_log_batch(KafkaReader *r, BfError *err)
 {
-	for (;;)
+	while (!r->at_open)
 	{
 		BfBatchHeader h;
 		const uint8_t *bytes;
 		int64_t position;
 		BfStatus status;
+		bool pass;
 
 		BF_TRY(bf_log_walk_next(r->walk, &h, &bytes, &position, &r->path, err));
 		if (bytes == NULL)
 			return BF_OK;
-		if (passed_over(r, &h))
+		BF_TRY(passed_over(r, &h, &pass, err));
+		/* An end is believed once the next batch confirms the offsets of the one that made it. */
+		if (r->at_open)
+			return bf_log_walk_next(r->walk, &h, &bytes, &position, &r->path, err);
+		if (pass)
 			continue;
 		status = bf_records_begin(r->codec, &h, bytes, position, r->scratch, &r->it, err);
 		if (status != BF_OK)
@@ -122,6 +134,7 @@ next_log_batch(KafkaReader *r, BfError *err)
 		r->started = false;
 		return BF_OK;
 	}
+	return BF_OK;
 }
 
 /* Decides how the batch is taken. *wait: not in this column batch any more. */
@@ -437,19 +450,13 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 {
 	BfRange wanted = {0, BF_ENTRY_MAX};
 	BfRangeSet set = {1, &wanted};
-	int64_t stable, offset;
+	int64_t offset;
 
 	BF_TRY(bfi_kafka_start_offset(a, r->dir, &offset, err));
 	if (offset > r->range.offset_first)
 		r->range.offset_first = offset;
 	if (r->range.offset_first > 0)
 		wanted.first = r->range.offset_first;
-	if (read_committed)
-	{
-		BF_TRY(bf_log_dir_transactions(d, a, &stable, &r->aborted, &r->n_aborted, err));
-		if (stable < r->range.offset_end)
-			r->range.offset_end = stable;
-	}
 	if (r->range.offset_end <= BF_ENTRY_MAX)
 		wanted.last = r->range.offset_end - 1;
 	if (r->range.time_first_ms != INT64_MIN && wanted.first <= wanted.last)
@@ -457,6 +464,14 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 		BF_TRY(bf_log_dir_offset_for_time(d, r->range.time_first_ms, &offset, err));
 		if (offset > wanted.first)
 			wanted.first = offset;
+	}
+	if (read_committed && wanted.first <= wanted.last)
+	{
+		/* What began before the scan and is open hides all of it; the rest the scan comes across.
+		 */
+		BF_TRY(bf_log_dir_open_before(d, wanted.first, &offset, err));
+		r->at_open = offset < wanted.first;
+		BF_TRY(bf_outcomes_new(a, d, &r->outcomes, err));
 	}
 	if (wanted.first > wanted.last || r->range.time_first_ms > r->range.time_last_ms)
 		set.n = 0;

@@ -10,17 +10,13 @@ typedef enum FileKind
 	FILE_LOG_SWAP,
 	FILE_INDEX,
 	FILE_TIME_INDEX,
-	FILE_TXN_INDEX,
 	FILE_SNAPSHOT,
 	FILE_KINDS
 } FileKind;
 
 static const char *const suffixes[FILE_KINDS] = {
-	[FILE_LOG] = ".log",
-	[FILE_LOG_SWAP] = ".log.swap",
-	[FILE_INDEX] = ".index",
-	[FILE_TIME_INDEX] = ".timeindex",
-	[FILE_TXN_INDEX] = ".txnindex",
+	[FILE_LOG] = ".log",		   [FILE_LOG_SWAP] = ".log.swap",
+	[FILE_INDEX] = ".index",	   [FILE_TIME_INDEX] = ".timeindex",
 	[FILE_SNAPSHOT] = ".snapshot",
 };
 
@@ -105,7 +101,6 @@ collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
 		s->swap = !has[FILE_LOG];
 		s->has_index = has[FILE_INDEX];
 		s->has_time_index = has[FILE_TIME_INDEX];
-		s->has_txn_index = has[FILE_TXN_INDEX];
 		s->index_entries = s->time_index_entries = -1;
 		BF_TRY(bfi_dir_path(d, d->arena, offset, s->swap ? "log.swap" : "log", &s->path, err));
 	}
@@ -245,11 +240,13 @@ find_end(BfLogDir *d, int64_t *end, BfError *err)
 	for (;;)
 	{
 		BfBatchHeader h;
+		const uint8_t *batch;
 
 		BF_TRY(bf_check_cancel(bf_arena_host(d->arena), err));
 		BF_TRY(bfi_segment_header(&s, &h, &at_end, err));
 		if (at_end)
 			break;
+		BF_TRY(bfi_segment_check(&s, &h, &batch, err));
 		bfi_segment_advance(&s, &h);
 	}
 	/* An empty last segment is named by the next offset. */

@@ -9,6 +9,8 @@
  *     bfi_segment_header(s)       the batch at the position, or the end
  *     bfi_segment_fetch(s)        its bytes, checksum verified
  *     bfi_segment_advance(s)      past it
+ *
+ * A header that was not fetched or checked decides nothing but where the next one stands.
  */
 #ifndef BF_LOG_INTERNAL_H
 #define BF_LOG_INTERNAL_H
@@ -87,6 +89,13 @@ bfi_segment_header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err) BF_
 /* All bytes of the batch at pos, valid until the next call; the CRC has been checked. */
 extern BfStatus bfi_segment_fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch,
 								  BfError *err) BF_MUST_CHECK;
+/* The same, not counted as read: for a batch whose header decides that it is passed over. */
+extern BfStatus bfi_segment_check(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch,
+								  BfError *err) BF_MUST_CHECK;
+/* Before the batch at pos is fetched, where the reading ends with it: only the next batch's base
+ * offset can tell that its own is too large. */
+extern BfStatus
+bfi_segment_check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err) BF_MUST_CHECK;
 extern void bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h);
 
 #endif

@@ -9,6 +9,8 @@
 #define PREFIX_BYTES 17
 /* The smallest batch or message of any version has this length (v0: CRC to empty value). */
 #define LENGTH_MIN 14
+/* Of larger batches a damaged length is not told from a torn end. */
+#define LENGTH_CHECK_BYTES ((int64_t) 16 << 20)
 
 static void
 free_arena(void *arg)
@@ -89,6 +91,26 @@ all_zero(const uint8_t *p, size_t n)
 		if (p[i] != 0)
 			return false;
 	return true;
+}
+
+/*
+ * A batch's offsets are outside of its checksum, so they must be where they can be: in the segment
+ * by the names of the files, and in the 31 bits that the indexes have. Only what a compaction
+ * merged and had not put in place yet may overlap the next segment.
+ */
+static BfStatus
+check_offsets(const BfiSegment *s, const BfBatchHeader *h, int64_t position, BfError *err)
+{
+	int64_t base = s->info->base_offset;
+	int64_t end = base + INT32_MAX;
+
+	if (s->number + 1 < s->dir->n_segments && !s->info->swap && s->info[1].base_offset <= end)
+		end = s->info[1].base_offset - 1;
+	BF_DATA(err, h->base_offset >= base && h->last_offset <= end, position,
+			"a record batch has the offsets %lld-%lld in a segment of offsets %lld-%lld",
+			(long long) h->base_offset, (long long) h->last_offset, (long long) base,
+			(long long) end);
+	return BF_OK;
 }
 
 /* ---- indexes ---- */
@@ -185,10 +207,28 @@ bfi_segment_load_times(BfiSegment *s, BfError *err)
 	return BF_OK;
 }
 
+/* Is a batch at `position` that could follow one that ends with the offset `last`? */
+static BfStatus
+look_at(BfiSegment *s, int64_t position, int64_t last, BfBatchHeader *h, bool *ok, BfError *err)
+{
+	const uint8_t *p;
+	BfError ignored;
+
+	*ok = false;
+	if (position > s->size - BF_BATCH_HEADER_BYTES)
+		return BF_OK;
+	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
+	*ok = bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, h, &ignored) == BF_OK &&
+		  h->total_bytes <= s->size - position && h->total_bytes <= BF_BATCH_BYTES_MAX &&
+		  h->base_offset > last && check_offsets(s, h, position, &ignored) == BF_OK;
+	return BF_OK;
+}
+
 /*
  * Is there a batch at `position`, and is it the one that the entry (offset, position) names? Its
  * last offset is the entry's, or, in indexes written by a broker before 4.0 with one entry per
- * append of several batches, smaller: then the checksum must say that it is a batch at all.
+ * append of several batches, that of a batch behind it is. An entry that names no batch's end is
+ * wrong, or the batch's offsets are: the order of the batches from the start on tells.
  */
 static BfStatus
 verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError *err)
@@ -197,22 +237,21 @@ verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError 
 	BfBatchHeader h;
 	BfError ignored;
 
-	*ok = false;
-	if (position > s->size - BF_BATCH_HEADER_BYTES)
-		return BF_OK;
-	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
-	if (bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, &h, &ignored) != BF_OK ||
-		h.total_bytes > s->size - position || h.total_bytes > BF_BATCH_BYTES_MAX ||
-		h.base_offset < s->info->base_offset || h.base_offset <= s->last_offset ||
-		h.last_offset > offset)
-		return BF_OK;
-	if (h.last_offset < offset)
+	BF_TRY(look_at(s, position, s->last_offset, &h, ok, err));
+	if (!*ok || h.last_offset > offset)
 	{
-		BF_TRY(bf_source_window(s->source, position, (size_t) h.total_bytes, &p, err));
-		if (bf_batch_check_crc(&h, p, position, &ignored) != BF_OK)
-			return BF_OK;
+		*ok = false;
+		return BF_OK;
 	}
-	*ok = true;
+	BF_TRY(bf_source_window(s->source, position, (size_t) h.total_bytes, &p, err));
+	*ok = bf_batch_check_crc(&h, p, position, &ignored) == BF_OK;
+	while (*ok && h.last_offset < offset)
+	{
+		BF_TRY(bf_check_cancel(bf_arena_host(s->dir->arena), err));
+		position += h.total_bytes;
+		BF_TRY(look_at(s, position, h.last_offset, &h, ok, err));
+	}
+	*ok = *ok && h.last_offset == offset;
 	return BF_OK;
 }
 
@@ -286,6 +325,36 @@ check_end(BfiSegment *s, BfError *err)
 	return BF_OK;
 }
 
+/* A batch that passes the end: is its length damaged? With any other bit of it flipped, the
+ * checksum of what is there must not be right. */
+static BfStatus
+check_length(BfiSegment *s, int32_t length, int64_t left, BfError *err)
+{
+	int64_t n = left < LENGTH_CHECK_BYTES ? left : LENGTH_CHECK_BYTES;
+	uint8_t changed[BF_BATCH_HEADER_BYTES];
+	const uint8_t *p;
+	BfBatchHeader h;
+	BfError ignored;
+
+	if (n < BF_BATCH_HEADER_BYTES)
+		return BF_OK;
+	BF_TRY(bf_source_window(s->source, s->pos, (size_t) n, &p, err));
+	memcpy(changed, p, sizeof changed);
+	for (int bit = 0; bit < 31; bit++)
+	{
+		int32_t other = (int32_t) ((uint32_t) length ^ (uint32_t) 1 << bit);
+
+		if (other > n - 12)
+			continue;
+		bf_store32be(changed + 8, (uint32_t) other);
+		if (bf_batch_header(changed, sizeof changed, s->pos, &h, &ignored) == BF_OK)
+			BF_DATA(err, bf_batch_check_crc(&h, p, s->pos, &ignored) != BF_OK, s->pos + 8,
+					"a record batch has the length %d, but its checksum is right for %d", length,
+					other);
+	}
+	return BF_OK;
+}
+
 /* Does what is left look like the beginning of a batch that is being written, or like space that
  * was allocated for later? */
 static BfStatus
@@ -304,8 +373,11 @@ is_torn(BfiSegment *s, const uint8_t *p, int64_t left, bool *torn, BfError *err)
 		BF_DATA(err, all_zero(p, (size_t) n), s->pos, "%d is not the length of a record batch",
 				length);
 	else
+	{
 		BF_DATA(err, p[16] <= 2 && (int64_t) bf_load64be(p) > s->last_offset, s->pos,
 				"no record batch begins here, and none that was cut off");
+		return check_length(s, length, left, err);
+	}
 	return BF_OK;
 }
 
@@ -334,11 +406,39 @@ header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
 	if (h->total_bytes > BF_BATCH_BYTES_MAX)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, s->pos, "a record batch has %d bytes, at most %d are read",
 				   h->total_bytes, BF_BATCH_BYTES_MAX);
-	BF_DATA(err, h->base_offset >= s->info->base_offset && h->base_offset > s->last_offset, s->pos,
+	BF_DATA(err, h->base_offset > s->last_offset, s->pos,
 			"a record batch starts with offset %lld, at least %lld is expected",
-			(long long) h->base_offset,
-			(long long) (s->last_offset >= 0 ? s->last_offset + 1 : s->info->base_offset));
+			(long long) h->base_offset, (long long) s->last_offset + 1);
+	return check_offsets(s, h, s->pos, err);
+}
+
+/* The base offset of the batch after it, read ahead, must be past its end. What else may be wrong
+ * there is found by whoever comes by. */
+static BfStatus
+check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err)
+{
+	int64_t position = s->pos + h->total_bytes;
+	const uint8_t *p;
+	BfBatchHeader next;
+	BfError ignored;
+
+	if (h->total_bytes > s->size - s->pos - BF_BATCH_HEADER_BYTES)
+		return BF_OK;
+	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
+	if (bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, &next, &ignored) != BF_OK)
+		return BF_OK;
+	BF_DATA(err, next.base_offset > h->last_offset, position,
+			"a record batch starts with offset %lld, at least %lld is expected",
+			(long long) next.base_offset, (long long) h->last_offset + 1);
 	return BF_OK;
+}
+
+BfStatus
+bfi_segment_check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err)
+{
+	BfStatus status = check_next(s, h, err);
+
+	return status == BF_OK ? BF_OK : bf_error_object(err, s->info->path);
 }
 
 BfStatus
@@ -364,12 +464,17 @@ fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err
 }
 
 BfStatus
-bfi_segment_fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
+bfi_segment_check(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
 {
 	BfStatus status = fetch(s, h, batch, err);
 
-	if (status != BF_OK)
-		return bf_error_object(err, s->info->path);
+	return status == BF_OK ? BF_OK : bf_error_object(err, s->info->path);
+}
+
+BfStatus
+bfi_segment_fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
+{
+	BF_TRY(bfi_segment_check(s, h, batch, err));
 	s->dir->counters->batches_read++;
 	return BF_OK;
 }

@@ -4,7 +4,8 @@
  *   <20 digits>.log        batches from this offset on, up to the next segment's
  *   <20 digits>.index      log/index.h; may be missing, preallocated, or wrong
  *   <20 digits>.timeindex  likewise
- *   <20 digits>.txnindex   aborted transactions whose marker is in this segment
+ *   <20 digits>.txnindex   aborted transactions whose marker is in this segment; not read, since
+ *                          the markers are in the log, under its checksums
  *   <20 digits>.snapshot   open transactions at this offset
  *   *.swap                 the result of a compaction, counts only while the plain file is missing
  *   *.deleted *.cleaned    leftovers, ignored; a segment that is renamed to .deleted after the
@@ -49,7 +50,6 @@ typedef struct BfSegmentInfo
 	bool swap;
 	bool has_index;
 	bool has_time_index;
-	bool has_txn_index;
 } BfSegmentInfo;
 
 typedef struct BfLogDir BfLogDir;
@@ -70,27 +70,37 @@ bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err) BF_MU
 extern BfStatus
 bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err) BF_MUST_CHECK;
 
-/* Aborted transactions and the last stable offset, for read_committed. */
-typedef struct BfAbortedTxn
-{
-	int64_t producer_id;
-	int64_t first_offset;
-	int64_t last_offset; /* of the abort marker */
-} BfAbortedTxn;
-
-/* *aborted is sorted by producer, then offset, for bf_aborted_contains. */
+/* For read_committed: the first offset of the earliest transaction without an end in the log, else
+ * the log's end. No check of what a damaged header may hide: see log/txn.c. */
+extern BfStatus bf_log_dir_stable_offset(BfLogDir *d, int64_t *offset, BfError *err) BF_MUST_CHECK;
+/* The same with every checksum, for transactions that began before `entry`: INT64_MAX = none. Reads
+ * nothing when the newest snapshot is at or past the entry and has none. */
 extern BfStatus
-bf_log_dir_transactions(BfLogDir *d, BfArena *a, int64_t *last_stable_offset,
-						BfAbortedTxn **aborted, int32_t *n_aborted, BfError *err) BF_MUST_CHECK;
-/* Does the batch belong to an aborted transaction? */
-extern bool bf_aborted_contains(const BfAbortedTxn *aborted, int32_t n, const BfBatchHeader *h);
+bf_log_dir_open_before(BfLogDir *d, int64_t entry, int64_t *first, BfError *err) BF_MUST_CHECK;
+
+/* How transactions ended, told by the markers in the log (log/outcome.c). */
+typedef enum BfOutcome
+{
+	BF_OUTCOME_COMMITTED,
+	BF_OUTCOME_ABORTED,
+	BF_OUTCOME_OPEN /* no marker: the log's last stable offset is at or before the batch */
+} BfOutcome;
+
+typedef struct BfOutcomes BfOutcomes;
+
+extern BfStatus
+bf_outcomes_new(BfArena *a, BfLogDir *d, BfOutcomes **out, BfError *err) BF_MUST_CHECK;
+/* Of a batch with data of a transaction; batches are asked about in the order of the log. */
+extern BfStatus
+bf_outcomes_of(BfOutcomes *o, const BfBatchHeader *h, BfOutcome *out, BfError *err) BF_MUST_CHECK;
 
 typedef struct BfLogWalk BfLogWalk;
 
 /* Batches that intersect `ranges` (entries), ascending. The ranges are copied. */
 extern BfStatus bf_log_walk_new(BfArena *a, BfLogDir *d, const BfRangeSet *ranges, bool strict,
 								BfLogWalk **out, BfError *err) BF_MUST_CHECK;
-/* Batches whose largest timestamp is smaller are passed over from now on. */
+/* Batches whose largest timestamp is smaller are passed over from now on, but for those with data
+ * of a transaction. */
 extern void bf_log_walk_min_timestamp(BfLogWalk *w, int64_t t_ms);
 /* *batch = NULL at the end; bytes valid until the next call; the CRC has been checked. A batch may
  * begin before the last one's end where a compaction left segments that overlap: entries that were

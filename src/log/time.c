@@ -4,11 +4,11 @@
  * From time to offset.
  *
  * A time index entry (T, offset) says that no record up to that offset is younger than T, so a
- * search for t starts at the batch of the largest entry with T <= t. From there headers are walked
- * until one has maxTimestamp >= t, and that batch is decoded. Where the index ends, the headers go
- * on: a live, damaged or cut index costs time but loses nothing.
+ * search for t starts at the batch of the largest entry with T <= t. From there batches are walked,
+ * checksums included, until one has maxTimestamp >= t, and that batch is decoded. Where the index
+ * ends, the batches go on: a live, damaged or cut index costs time but loses nothing.
  *
- * Whole segments are passed over when neither their index nor the headers after its last entry
+ * Whole segments are passed over when neither their index nor the batches after its last entry
  * reach t. Timestamps may be out of order, so there is no bisecting over segments.
  */
 
@@ -24,15 +24,14 @@ typedef struct TimeSearch
 /* First record of the batch at the position with timestamp >= t; none is possible, since
  * maxTimestamp may belong to a record that compaction removed. */
 static BfStatus
-search_batch(TimeSearch *s, const BfBatchHeader *h, BfError *err)
+search_batch(TimeSearch *s, const BfBatchHeader *h, const uint8_t *batch, BfError *err)
 {
-	const uint8_t *batch;
 	BfRecordIter it;
 	BfRecord r;
 	bool more;
 
 	BF_TRY(bfi_dir_codec(s->dir, err));
-	BF_TRY(bfi_segment_fetch(&s->seg, h, &batch, err));
+	s->dir->counters->batches_read++;
 	BF_TRY(bf_records_begin(s->dir->codec, h, batch, s->seg.pos, s->dir->scratch, &it, err));
 	for (;;)
 	{
@@ -58,6 +57,7 @@ static BfStatus
 search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied, BfError *err)
 {
 	BfBatchHeader h;
+	const uint8_t *batch;
 	bool end;
 
 	*lied = false;
@@ -65,6 +65,11 @@ search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied,
 	{
 		BF_TRY(bf_check_cancel(bf_arena_host(s->dir->arena), err));
 		BF_TRY(bfi_segment_header(&s->seg, &h, &end, err));
+		/* The offset found must be right, not only the record. */
+		if (!end && h.max_timestamp >= s->t)
+			BF_TRY(bfi_segment_check_next(&s->seg, &h, err));
+		if (!end)
+			BF_TRY(bfi_segment_check(&s->seg, &h, &batch, err));
 		if (check_offset >= 0 && (end || h.last_offset >= check_offset))
 		{
 			*lied = end || h.base_offset > check_offset || h.max_timestamp != check_time;
@@ -75,7 +80,7 @@ search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied,
 		if (*lied || end)
 			return BF_OK;
 		if (h.max_timestamp >= s->t)
-			BF_TRY(search_batch(s, &h, err));
+			BF_TRY(search_batch(s, &h, batch, err));
 		else
 			s->dir->counters->batches_skipped++;
 		bfi_segment_advance(&s->seg, &h);

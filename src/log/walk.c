@@ -114,6 +114,13 @@ settle(BfLogWalk *w, bool *done, BfError *err)
 	return bfi_segment_seek(&w->seg, w->need, err);
 }
 
+/* Data of a transaction is given out all the same: an open one ends what is committed. */
+static bool
+too_old(const BfLogWalk *w, const BfBatchHeader *h)
+{
+	return h->max_timestamp < w->min_timestamp && !(h->transactional && !h->control);
+}
+
 /* One step: *batch is set when there is one to give out, *done at the end. */
 static BfStatus
 step(BfLogWalk *w, BfBatchHeader *h, const uint8_t **batch, bool *done, BfError *err)
@@ -132,14 +139,20 @@ step(BfLogWalk *w, BfBatchHeader *h, const uint8_t **batch, bool *done, BfError 
 		bfi_segment_close(&w->seg);
 		return BF_OK;
 	}
+	/* A ledger's entries are counted; in a broker's directory the next batch must confirm. */
+	if (!w->strict && h->last_offset >= w->ranges.ranges[w->range].last)
+		BF_TRY(bfi_segment_check_next(&w->seg, h, err));
 	if (h->last_offset >= w->need && h->base_offset > w->need)
 	{
 		BF_TRY(pass_to(w, h->base_offset, err));
 		if (w->range >= w->ranges.n || w->jump)
 			return BF_OK;
 	}
-	if (h->last_offset < w->need || h->max_timestamp < w->min_timestamp)
+	if (h->last_offset < w->need || too_old(w, h))
 	{
+		const uint8_t *checked;
+
+		BF_TRY(bfi_segment_check(&w->seg, h, &checked, err));
 		w->dir->counters->batches_skipped++;
 		bfi_segment_advance(&w->seg, h);
 		return h->last_offset < w->need ? BF_OK : give_out(w, h, err);

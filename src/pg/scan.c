@@ -426,8 +426,6 @@ bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 {
 	BfArena *a = bifang_arena(s->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
 	BfLogDir *dir;
-	BfAbortedTxn *aborted;
-	int32 n_aborted;
 	int64 start;
 	int64 end;
 	int64 stable;
@@ -438,7 +436,7 @@ bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 	BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
 	if (s->options.read_committed)
 	{
-		BIFANG_CHECK(bf_log_dir_transactions(dir, a, &stable, &aborted, &n_aborted, &err), &err);
+		BIFANG_CHECK(bf_log_dir_stable_offset(dir, &stable, &err), &err);
 		end = Min(end, stable);
 	}
 	f->offset_end = end;

@@ -270,15 +270,33 @@ TEST(segment_transactions_of_a_broker)
 	{
 		BfLogDir *d;
 		int64_t lso;
-		BfAbortedTxn *aborted;
-		int32_t n;
+		int64_t first;
+		BfOutcomes *o;
+		int32_t n_all;
+		Seen *all = walk_all(a, kafka_path(a, dirs[i]), 0, BF_ENTRY_MAX, NULL, &n_all);
+		int64_t n[3] = {0, 0, 0};
 
 		REQUIRE_OK(bf_log_dir_open(a, kafka_path(a, dirs[i]), NULL, &d, &test_err));
-		REQUIRE_OK(bf_log_dir_transactions(d, a, &lso, &aborted, &n, &test_err));
-		EXPECT_EQ(n, 13);
+		REQUIRE_OK(bf_log_dir_stable_offset(d, &lso, &test_err));
 		EXPECT_EQ(lso, 4540);
-		for (int32_t k = 0; k < n; k++)
-			EXPECT_EQ(aborted[k].last_offset - aborted[k].first_offset, 100);
+		REQUIRE_OK(bf_log_dir_open_before(d, 4540, &first, &test_err));
+		EXPECT_EQ(first, INT64_MAX);
+		REQUIRE_OK(bf_log_dir_open_before(d, 4541, &first, &test_err));
+		EXPECT_EQ(first, 4540);
+		REQUIRE_OK(bf_outcomes_new(a, d, &o, &test_err));
+		for (int32_t k = 0; k < n_all; k++)
+		{
+			const BfBatchHeader *h = &all[k].h;
+			BfOutcome outcome;
+
+			if (!h->transactional || h->control)
+				continue;
+			REQUIRE_OK(bf_outcomes_of(o, h, &outcome, &test_err));
+			n[outcome] += h->n_records;
+		}
+		EXPECT_EQ(n[BF_OUTCOME_ABORTED], 1300);
+		EXPECT_EQ(n[BF_OUTCOME_COMMITTED], 2700);
+		EXPECT_EQ(n[BF_OUTCOME_OPEN], 50);
 	}
 }
 
