@@ -71,7 +71,7 @@ sub state
 {
 	return $node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM p), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'),
-			(SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid())});
+			(SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid())});
 }
 my $before = state();
 
