@@ -136,7 +136,6 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 	c->has_dict = false;
 	c->dict_n = 0;
 	c->previous = (BfView){NULL, 0};
-	c->v2_always_compressed = bfi_writer_before(w, BFI_APP_PARQUET_CPP, 2, 0, 0);
 	c->carry_previous = bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0);
 	if (c->levels != NULL)
 		c->levels->n = c->levels->used = c->levels->n_dense = 0;

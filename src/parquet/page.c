@@ -280,7 +280,7 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 			v2->n_nulls);
 	p += levels;
 	c->page.body = (BfView){p, (uint32_t) body};
-	if (c->codec != BF_CODEC_NONE && (compressed || c->v2_always_compressed))
+	if (c->codec != BF_CODEC_NONE && compressed)
 	{
 		BF_TRY(expand(c, c->codec, p, (size_t) body, c->page_buffer, 0, (size_t) expanded, err));
 		c->page.body = (BfView){c->page_buffer->data, (uint32_t) expanded};

@@ -437,7 +437,6 @@ static const Pinned pinned[] = {
 	{"BYTE_STREAM_SPLIT/uuid.parquet", READ, true, "the same, fixed length"},
 	{"BYTE_STREAM_SPLIT/uuid_with_nulls.parquet", READ, true, "the same"},
 	{"byte_stream_split_extended.gzip.parquet", READ, true, "the same"},
-	{"ARROW-17100.parquet", READ, false, "V2 pages of old parquet-cpp: the flag lies"},
 	{"crash-649c71a618ae2fd80cec177a9676eb3e280fc1fa", READ, true, "damaged path names"},
 	{"dir_metadata/empty.parquet", READ, true, "no rows"},
 	{"gzip-nation.impala.parquet", READ, true, "missing optional fields"},
