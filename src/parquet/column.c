@@ -358,19 +358,19 @@ bfi_column_seek(BfiColumn *c, int64_t row, BfError *err)
 static int32_t
 run_of(const uint64_t *rows, int32_t at, int32_t end)
 {
-	bool one = (rows[at >> 6] >> (at & 63) & 1) != 0;
-	int32_t n = 1;
+	uint64_t same = (rows[at >> 6] >> (at & 63) & 1) != 0 ? UINT64_MAX : 0;
+	uint64_t others = (rows[at >> 6] ^ same) >> (at & 63);
+	int32_t pos = at;
 
-	while (at + n < end && ((rows[(at + n) >> 6] >> ((at + n) & 63) & 1) != 0) == one)
+	while (others == 0)
 	{
-		/* A whole word at once where it can be. */
-		if (((at + n) & 63) == 0 && at + n + 64 <= end &&
-			rows[(at + n) >> 6] == (one ? UINT64_MAX : 0))
-			n += 64;
-		else
-			n++;
+		pos = (pos | 63) + 1;
+		if (pos >= end)
+			return end - at;
+		others = rows[pos >> 6] ^ same;
 	}
-	return n;
+	pos += __builtin_ctzll(others);
+	return (pos < end ? pos : end) - at;
 }
 
 /* Rows [start, start + k) of the batch, all of the current page. */

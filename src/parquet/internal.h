@@ -380,6 +380,19 @@ extern BfStatus bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err
 
 /* ---- nested columns ---- */
 
+/* From the batch's levels of a leaf below: validity of a field's n slots (NULL where none is NULL;
+ * the bits live in `validity`). That there are n is checked. */
+extern BfStatus
+bfi_slot_validity(const BfiShape *s, const BfiColumn *c, int32_t n, BfBuffer *scratch,
+				  BfBuffer *validity, uint64_t **out, BfError *err) BF_MUST_CHECK;
+/* The same for a list, with the n + 1 offsets of its items. */
+extern BfStatus
+bfi_list_offsets(const BfiShape *s, const BfiColumn *c, int32_t n, BfBuffer *scratch,
+				 BfBuffer *validity, int32_t *offsets, uint64_t **out, BfError *err) BF_MUST_CHECK;
+/* Does this leaf, too, have a list's items there? BF_ERR_CORRUPT if not. */
+extern BfStatus bfi_check_offsets(const BfiShape *s, const BfiColumn *c, int32_t n,
+								  const int32_t *offsets, BfError *err) BF_MUST_CHECK;
+
 typedef struct BfiNested BfiNested;
 
 /* Those members that the mapping does not ask for are NULL constants; NULL mapping: all. */

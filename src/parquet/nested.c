@@ -20,7 +20,6 @@
  * below it, whose values are not decoded.
  */
 #include "parquet/internal.h"
-#include "parquet/levels.h"
 
 typedef struct Node
 {
@@ -228,187 +227,6 @@ bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *m
 	return check_node(f, &t->root, err);
 }
 
-/* ---- slots and items ---- */
-
-/* Room for a bit per slot, and what bits are loaded and stored with. All 0. */
-static BfStatus
-reserve_bits(BfBuffer *b, int32_t n, uint64_t **out, BfError *err)
-{
-	size_t words = (size_t) n / 64 + 1;
-
-	words = (words < BF_VALIDITY_WORDS ? BF_VALIDITY_WORDS : words) + 2;
-	b->len = 0;
-	BF_TRY(bf_buffer_reserve(b, words * sizeof **out, err));
-	memset(b->data, 0, words * sizeof **out);
-	*out = (uint64_t *) (void *) b->data;
-	return BF_OK;
-}
-
-static BfStatus
-check_count(const BfiColumn *c, int32_t found, int32_t n, BfError *err)
-{
-	BF_DATA(err, found == n, c->page.at, "the column has %d items where its neighbours have %d",
-			found, n);
-	return BF_OK;
-}
-
-static const uint8_t *
-rep_levels(const BfiColumn *c)
-{
-	return c->leaf->max_rep > 0 ? c->levels->rep->data : NULL;
-}
-
-/* What a level pair is for a node. */
-enum
-{
-	IS_SLOT = 1,
-	IS_VALID = 2,
-	IS_ITEM = 4
-};
-
-/* Levels that are classified at once. */
-#define CHUNK 512
-
-/* rep NULL: no leaf below is repeated. */
-static inline void
-classify(const BfiShape *s, const uint8_t *rep, const uint8_t *def, int32_t n, uint8_t *out)
-{
-	const BfiBytes16 slot_def = bfi_all16((uint8_t) s->slot_def);
-	const BfiBytes16 slot_rep = bfi_all16((uint8_t) s->slot_rep);
-	const BfiBytes16 valid_def = bfi_all16((uint8_t) s->def);
-	const BfiBytes16 item_def = bfi_all16((uint8_t) s->item_def);
-	const BfiBytes16 item_rep = bfi_all16((uint8_t) s->item_rep);
-
-	for (int32_t i = 0; i < n; i += 16)
-	{
-		BfiBytes16 d = bfi_load16(def + i);
-		BfiBytes16 r = rep != NULL ? bfi_load16(rep + i) : bfi_all16(0);
-		BfiBytes16 slot = (BfiBytes16) (d >= slot_def) & (BfiBytes16) (r <= slot_rep);
-		BfiBytes16 valid = slot & (BfiBytes16) (d >= valid_def);
-		BfiBytes16 item = (BfiBytes16) (d >= item_def) & (BfiBytes16) (r <= item_rep);
-		BfiBytes16 all = (slot & IS_SLOT) | (valid & IS_VALID) | (item & IS_ITEM);
-
-		memcpy(out + i, &all, sizeof all);
-	}
-}
-
-static BfStatus
-reserve_marks(BfiNested *t, int32_t n, uint8_t **out, BfError *err)
-{
-	t->marks->len = 0;
-	BF_TRY(bf_buffer_reserve(t->marks, (size_t) n + BFI_SLACK, err));
-	*out = t->marks->data;
-	return BF_OK;
-}
-
-/* Bits of the n marks; NULL when all are set. */
-static BfStatus
-pack(Node *node, const uint8_t *marks, int32_t n, uint64_t **out, BfError *err)
-{
-	uint64_t *bits;
-
-	BF_TRY(reserve_bits(node->validity, n, &bits, err));
-	*out = bfi_pack_bits(marks, (uint32_t) n, bits) == (uint32_t) n ? NULL : bits;
-	return BF_OK;
-}
-
-/* Validity of the n slots of a struct or leaf; NULL where none is NULL. */
-static BfStatus
-slot_validity(BfiNested *t, Node *node, const BfiColumn *c, int32_t n, uint64_t **out, BfError *err)
-{
-	const BfiShape *s = node->shape;
-	const uint8_t *rep = rep_levels(c);
-	const uint8_t *def = c->levels->def->data;
-	int32_t n_levels = c->levels->used;
-	int32_t found = 0;
-	uint8_t *marks;
-
-	*out = NULL;
-	BF_TRY(reserve_marks(t, n_levels, &marks, err));
-	if (s->slot_def == 0 && c->leaf->max_rep <= s->slot_rep)
-	{
-		BF_TRY(check_count(c, n_levels, n, err));
-		bfi_at_least(def, (uint32_t) n_levels, (uint8_t) s->def, marks);
-		return pack(node, marks, n, out, err);
-	}
-	for (int32_t i = 0; i < n_levels; i += CHUNK)
-	{
-		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
-		uint8_t what[CHUNK];
-
-		classify(s, rep != NULL ? rep + i : NULL, def + i, k, what);
-		for (int32_t j = 0; j < k; j++)
-		{
-			marks[found] = what[j] >> 1 & 1;
-			found += what[j] & IS_SLOT;
-		}
-	}
-	BF_TRY(check_count(c, found, n, err));
-	return pack(node, marks, n, out, err);
-}
-
-/* Where the items of a list's slots begin. */
-static BfStatus
-list_offsets(BfiNested *t, Node *node, const BfiColumn *c, int32_t n, int32_t *offsets,
-			 uint64_t **validity, BfError *err)
-{
-	const uint8_t *rep = c->levels->rep->data;
-	const uint8_t *def = c->levels->def->data;
-	int32_t n_levels = c->levels->used;
-	int32_t found = 0;
-	int32_t items = 0;
-	uint8_t *marks;
-
-	BF_TRY(reserve_marks(t, n_levels, &marks, err));
-	for (int32_t i = 0; i < n_levels; i += CHUNK)
-	{
-		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
-		uint8_t what[CHUNK];
-
-		classify(node->shape, rep + i, def + i, k, what);
-		for (int32_t j = 0; j < k; j++)
-		{
-			offsets[found] = items;
-			marks[found] = what[j] >> 1 & 1;
-			found += what[j] & IS_SLOT;
-			items += what[j] >> 2;
-		}
-	}
-	offsets[found] = items;
-	BF_TRY(check_count(c, found, n, err));
-	return pack(node, marks, n, validity, err);
-}
-
-/* Another leaf below the list must have the same items. */
-static BfStatus
-check_offsets(const Node *node, const BfiColumn *c, int32_t n, const int32_t *offsets, BfError *err)
-{
-	const uint8_t *rep = c->levels->rep->data;
-	const uint8_t *def = c->levels->def->data;
-	int32_t n_levels = c->levels->used;
-	int32_t found = 0;
-	int32_t items = 0;
-	int32_t differ = 0;
-
-	for (int32_t i = 0; i < n_levels; i += CHUNK)
-	{
-		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;
-		uint8_t what[CHUNK];
-
-		classify(node->shape, rep + i, def + i, k, what);
-		for (int32_t j = 0; j < k; j++)
-		{
-			differ |= (offsets[found < n ? found : n] ^ items) & -(what[j] & IS_SLOT);
-			found += what[j] & IS_SLOT;
-			items += what[j] >> 2;
-		}
-	}
-	BF_TRY(check_count(c, found, n, err));
-	BF_DATA(err, differ == 0 && offsets[n] == items, c->page.at,
-			"the column's lists differ from its neighbours'");
-	return BF_OK;
-}
-
 /* ---- vectors ---- */
 
 static BfStatus assemble(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err);
@@ -439,7 +257,7 @@ assemble_leaf(BfiNested *t, Node *node, BfiColumn *c, int32_t n, BfVector *out, 
 	size_t size = bf_storage_size(out->storage);
 	BfBuffer *dense = c->levels->dense;
 
-	BF_TRY(slot_validity(t, node, c, n, &out->validity, err));
+	BF_TRY(bfi_slot_validity(node->shape, c, n, t->marks, node->validity, &out->validity, err));
 	if (size == 0)
 	{
 		bf_vector_set_null(out, out->type, n);
@@ -468,7 +286,8 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 	BF_TRY(bf_buffer_reserve(node->offsets, ((size_t) guide->levels->used + 2) * sizeof *offsets,
 							 err));
 	offsets = (int32_t *) (void *) node->offsets->data;
-	BF_TRY(list_offsets(t, node, guide, n, offsets, &out->validity, err));
+	BF_TRY(bfi_list_offsets(node->shape, guide, n, t->marks, node->validity, offsets,
+							&out->validity, err));
 	out->offsets = offsets;
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
@@ -478,7 +297,7 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 			c->leaf_index >= node->shape->leaf_end)
 			continue;
 		t->failed = i;
-		BF_TRY(check_offsets(node, c, n, offsets, err));
+		BF_TRY(bfi_check_offsets(node->shape, c, n, offsets, err));
 	}
 	return assemble_children(t, node, offsets[n], err);
 }
@@ -487,7 +306,8 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 static BfStatus
 assemble_variant(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 {
-	BF_TRY(slot_validity(t, node, &t->streams[node->guide], n, &out->validity, err));
+	BF_TRY(bfi_slot_validity(node->shape, &t->streams[node->guide], n, t->marks, node->validity,
+							 &out->validity, err));
 	BF_TRY(assemble_children(t, node, n, err));
 	node->data->len = 0;
 	BF_TRY(bf_buffer_reserve(node->data, ((size_t) n + 1) * sizeof(BfView), err));
@@ -522,7 +342,8 @@ assemble(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 		case BF_KIND_STRUCT:
 			/* Without any leaf below it is there wherever its parent is. */
 			if (guide != NULL)
-				BF_TRY(slot_validity(t, node, guide, n, &out->validity, err));
+				BF_TRY(bfi_slot_validity(node->shape, guide, n, t->marks, node->validity,
+										 &out->validity, err));
 			return assemble_children(t, node, n, err);
 		default: return assemble_leaf(t, node, guide, n, out, err);
 	}

@@ -272,7 +272,9 @@ bf_parquet_scan_next(BfParquetScan *s, const BfBatch **out, BfError *err)
 	return *out != NULL ? bf_parquet_scan_rest(s, NULL, err) : BF_OK;
 }
 
-/* Reading by runs of wanted rows costs something per run: is it worth it? */
+/* Reading by runs of wanted rows costs something per run, as much as some ten values: is it worth
+ * it?
+ */
 static bool
 is_sparse(const uint64_t *rows, int32_t n)
 {
@@ -287,7 +289,7 @@ is_sparse(const uint64_t *rows, int32_t n)
 		runs += __builtin_popcountll(rows[w] & ~(rows[w] << 1 | last));
 		last = rows[w] >> 63;
 	}
-	return wanted + 24 * runs < n / 2;
+	return wanted + 64 * runs < n / 2;
 }
 
 BfStatus
