@@ -9,8 +9,9 @@
  * Control batches are never rows. With read_committed neither rows of aborted transactions nor any
  * entry at or past the last stable offset are; the markers in the log tell, no index is asked.
  * Offset and time bounds become index searches: segments and batches that can't have a row are
- * passed over, and what is left is filtered record by record. Timestamps need not ascend, so an upper bound in time skips only batches whose records
- * all have the broker's time. A record without timestamp is outside of any time bound.
+ * passed over, and what is left is filtered record by record. Timestamps need not ascend, so an
+ * upper bound in time skips only batches whose records all have the broker's time. A record without
+ * timestamp is outside of any time bound.
  *
  * Records before the offset up to which they were deleted (kafka_start.h) are no rows.
  *
