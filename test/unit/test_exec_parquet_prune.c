@@ -7,6 +7,7 @@
 
 #include "exec/parquet_reader.h"
 #include "test_vec_pred_model.h"
+#include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
 #define DIR "test/data/parquet_prune/"
@@ -505,6 +506,76 @@ TEST(exec_parquet_prune_random)
 		EXPECT(i / 2 != 0 || totals.counters.row_groups_by_dictionary > 0);
 		EXPECT(totals.counters.rows_by_filter > 0 && totals.counters.pages_skipped > 0);
 	}
+}
+
+/* ---- faults ---- */
+
+/* A filtered scan of every column, on a host of its own. */
+static BfStatus
+filtered_scan(const BfHost *host)
+{
+	BfArena *a = bf_arena_new(host, "faults", (size_t) 256 << 20);
+	BfValue values[2] = {{.type = BF_TYPE(DATE), .v.i32 = 18280},
+						 {.type = BF_TYPE(STRING), .v.view = {(const uint8_t *) "beta", 4}}};
+	BfPred leaves[2] = {{.kind = BF_PRED_GE, .n_values = 1, .values = &values[0]},
+						{.kind = BF_PRED_EQ, .n_values = 1, .values = &values[1]}};
+	BfPred *children[2] = {&leaves[0], &leaves[1]};
+	BfPred both = {.kind = BF_PRED_AND, .field = -1, .n_children = 2, .children = children};
+	BfRowFilter filter = {.pred = &both, .prune = BF_PRUNE_ALL};
+	BfParquetFile *f;
+	BfSchema schema;
+	BfProjection p = {.schema = &schema, .fields = identity};
+	BfStatus st;
+
+	if (a == NULL)
+		return BF_ERR_NOMEM;
+	st = open_file(a, DIR "dictionary.parquet", &f);
+	if (st == BF_OK)
+	{
+		BfReader *r;
+
+		schema = *bf_parquet_schema(f);
+		p.n_fields = schema.n_fields;
+		leaves[0].field = bf_schema_find_name(&schema, "day");
+		leaves[1].field = bf_schema_find_name(&schema, "word");
+		st = bf_exec_parquet_reader_filtered(a, f, &p, NULL, 0, -1, &filter, NULL, &r, &test_err);
+		for (const BfBatch *b = NULL; st == BF_OK;)
+			if ((st = r->next(r, &b, &test_err)) == BF_OK && b == NULL)
+				break;
+	}
+	bf_arena_free(a);
+	return st;
+}
+
+TEST(exec_parquet_prune_faults)
+{
+	static const struct
+	{
+		TestFault fault;
+		BfStatus want;
+	} faults[] = {
+		{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
+		{TEST_FAULT_READ, BF_ERR_IO},
+		{TEST_FAULT_CANCEL, BF_ERR_CANCEL},
+	};
+
+	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
+		for (int64_t n = 1;; n++)
+		{
+			TestHost h;
+			BfStatus st;
+			bool fired;
+
+			test_host_init(&h);
+			test_fault_arm(&h, faults[k].fault, n, false);
+			st = filtered_scan(&h.host);
+			fired = test_fault_fired(&h);
+			EXPECT_EQ(h.live_allocs, 0);
+			EXPECT_EQ(h.open_files, 0);
+			EXPECT_EQ(st, fired ? faults[k].want : BF_OK);
+			if (!fired || test_failed())
+				break;
+		}
 }
 
 /* Statistics, indexes, filters and dictionaries of other writers. */
