@@ -46,15 +46,7 @@ static BfStatus
 constant_column(BfArena *a, AvroReader *r, const BfField *want, const BfValue *from, BfVector *out,
 				BfError *err)
 {
-	BfField field = {.name = want->name, .type = from->type};
-	BfMapping *mapping;
-	BfVector v;
-
-	if (from->is_null || bf_type_equal(from->type, want->type))
-		return bf_vector_init_const(a, out, want, from, 0, err);
-	if (bf_vector_init_const(a, &v, &field, from, 1, err) != BF_OK ||
-		bf_mapping_new(a, &field, want, true, &mapping, err) != BF_OK ||
-		bf_mapping_apply(mapping, &v, out, err) != BF_OK)
+	if (bf_mapping_constant(a, want, from, out, err) != BF_OK)
 		return bad_column(r, want, err);
 	return BF_OK;
 }

@@ -270,3 +270,18 @@ bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 	dst->own_validity = NULL;
 	return BF_OK;
 }
+
+BfStatus
+bf_mapping_constant(BfArena *a, const BfField *want, const BfValue *from, BfVector *out,
+					BfError *err)
+{
+	BfField field = {.name = want->name, .type = from->type};
+	BfMapping *mapping;
+	BfVector v;
+
+	if (from->is_null || bf_type_equal(from->type, want->type))
+		return bf_vector_init_const(a, out, want, from, 0, err);
+	BF_TRY(bf_vector_init_const(a, &v, &field, from, 1, err));
+	BF_TRY(bf_mapping_new(a, &field, want, true, &mapping, err));
+	return bf_mapping_apply(mapping, &v, out, err);
+}
