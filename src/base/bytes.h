@@ -35,7 +35,8 @@ static inline BfCursor
 bf_cursor(const void *p, size_t n, int64_t base_offset)
 {
 	const uint8_t *b = p;
-	BfCursor c = {b, b, b + n, base_offset};
+	/* A null pointer takes no offset in C, not even 0. */
+	BfCursor c = {b, b, n > 0 ? b + n : b, base_offset};
 
 	return c;
 }
