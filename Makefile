@@ -14,7 +14,7 @@ CORE_SRC = $(call sources,$(CORE_LAYERS:%=src/%/*.c))
 PG_SRC = $(call sources,src/pg/*.c)
 OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)
 
-CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lroaring -lm
+CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lm
 # -MMD: headers are dependencies, which PGXS leaves to us.
 PG_CPPFLAGS = -I$(SRC)src -I$(libpq_srcdir) -D_GNU_SOURCE -MMD -MP
 # Whether a result is set depends on a status that gcc cannot follow; the sanitized build looks after it.

@@ -3,6 +3,8 @@
 
 BUILD ?= build
 CORE_CC ?= gcc
+# Tests let libroaring judge our reader of its format; the product doesn't need it.
+TEST_LIBS = $(CORE_LIBS) -lroaring
 CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -Isrc -Itest -Wall -Wextra -Wconversion -Wshadow -Werror
 CORE_DEBUG = -g -O1 -DBF_DEBUG -DBF_ARENA_MALLOC -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -30,7 +32,7 @@ $(BUILD)/unit/%.o: %.c
 	$(CORE_CC) $(CORE_CFLAGS) $(CORE_DEBUG) -MMD -MP -c $< -o $@
 
 $(BUILD)/unit/run: $(UNIT_OBJ)
-	$(CORE_CC) $(CORE_DEBUG) $^ $(CORE_LIBS) -o $@
+	$(CORE_CC) $(CORE_DEBUG) $^ $(TEST_LIBS) -o $@
 
 .PHONY: unit
 unit: $(BUILD)/unit/run ## Unit tests of the core, under AddressSanitizer and UBSan
@@ -55,7 +57,7 @@ FUZZ_REPLAY = $(BUILD)/fuzz/replay$(if $(TARGET),-$(firstword $(TARGET)))
 
 $(FUZZ_REPLAY): $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(CORE_CC) $(CORE_DEBUG) $^ $(CORE_LIBS) -o $@
+	$(CORE_CC) $(CORE_DEBUG) $^ $(TEST_LIBS) -o $@
 
 .PHONY: fuzz-replay
 fuzz-replay: $(FUZZ_REPLAY) ## Every fuzz target over its seeds and over mutations of them
@@ -81,7 +83,7 @@ fuzz: $(LIBFUZZER_OBJ) ## libFuzzer on TARGET=<name> for SECONDS=60
 		sed -n 's/^\tX(\([a-z_]*\)).*/  \1/p' test/fuzz/fuzz.h; exit 2; }
 	@mkdir -p $(BUILD)/libfuzzer/$(TARGET) test/fuzz/seeds/$(TARGET)
 	$(FUZZ_CC) $(CORE_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer -DFUZZ_TARGET=$(TARGET) \
-		test/fuzz/libfuzzer.c $^ $(CORE_LIBS) -o $(BUILD)/libfuzzer/run-$(TARGET)
+		test/fuzz/libfuzzer.c $^ $(TEST_LIBS) -o $(BUILD)/libfuzzer/run-$(TARGET)
 	$(BUILD)/libfuzzer/run-$(TARGET) -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 \
 		-artifact_prefix=$(BUILD)/libfuzzer/failed-$(TARGET)- \
 		$(BUILD)/libfuzzer/$(TARGET) test/fuzz/seeds/$(TARGET)
@@ -115,7 +117,7 @@ check-core: core lint ## The core compiled strictly without server headers, and 
 RELEASE_OBJ = $(UNIT_SRC:%.c=$(BUILD)/core/%.o)
 
 $(BUILD)/core/unit: $(RELEASE_OBJ)
-	$(CORE_CC) $^ $(CORE_LIBS) -o $@
+	$(CORE_CC) $^ $(TEST_LIBS) -o $@
 
 .PHONY: unit-release
 unit-release: $(BUILD)/core/unit ## Unit tests over optimised objects
@@ -153,10 +155,10 @@ $(BUILD)/coverage/%.o: %.c
 	$(CORE_CC) $(CORE_CFLAGS) $(COVER_FLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/coverage/unit: $(COVER_OBJ)
-	$(CORE_CC) $(COVER_FLAGS) $^ $(CORE_LIBS) -o $@
+	$(CORE_CC) $(COVER_FLAGS) $^ $(TEST_LIBS) -o $@
 
 $(BUILD)/coverage/fuzz: $(COVER_FUZZ_OBJ)
-	$(CORE_CC) $(COVER_FLAGS) $^ $(CORE_LIBS) -o $@
+	$(CORE_CC) $(COVER_FLAGS) $^ $(TEST_LIBS) -o $@
 
 .PHONY: coverage
 coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the core (gcovr)
