@@ -3,6 +3,8 @@
  */
 #include "exec/avro_reader.h"
 
+#include <stdio.h>
+
 #include "exec/avro_internal.h"
 #include "vec/mapping.h"
 
@@ -135,6 +137,30 @@ fill_column(AvroReader *r, Output *o, BfVector *out, BfError *err)
 	return bf_mapping_apply(o->mapping, v, out, err);
 }
 
+/* A column failed: its rows one by one, to tell the first that does. */
+static BfStatus
+bad_rows(AvroReader *r, Output *o, BfError *err)
+{
+	BfStatus code = err->code;
+
+	if (o->mapping == NULL || (code != BF_ERR_CORRUPT && code != BF_ERR_VALUE))
+		return bad_column(r, o->want, err);
+	for (int32_t i = 0; i < r->batch.n_rows; i++)
+	{
+		BfVector v, ignored;
+		char text[BF_ERROR_TEXT_MAX];
+
+		if (bfi_avro_vector(r->rows, &o->field, &r->column[i], 1, &v, err) == BF_OK &&
+			bf_mapping_apply(o->mapping, &v, &ignored, err) == BF_OK)
+			continue;
+		memcpy(text, err->text, sizeof text);
+		snprintf(err->text, sizeof err->text, "row %lld: %.*s",
+				 (long long) (r->batch.first_row + i), (int) sizeof text - 40, text);
+		break;
+	}
+	return bad_column(r, o->want, err);
+}
+
 static BfStatus
 next(BfReader *reader, const BfBatch **out, BfError *err)
 {
@@ -160,7 +186,7 @@ next(BfReader *reader, const BfBatch **out, BfError *err)
 	r->next_row += n;
 	for (int32_t i = 0; i < r->batch.n_cols; i++)
 		if (fill_column(r, &r->outputs[i], &r->batch.cols[i], err) != BF_OK)
-			return bad_column(r, r->outputs[i].want, err);
+			return bad_rows(r, &r->outputs[i], err);
 	*out = &r->batch;
 	return BF_OK;
 }
@@ -181,13 +207,22 @@ BfStatus
 bf_exec_avro_reader(BfArena *a, const char *path, const BfProjection *projection,
 					const BfConstants *constants, BfIoCounters *io, BfReader **out, BfError *err)
 {
-	AvroReader *r;
 	BfSource *source;
+
+	BF_TRY(bf_source_open(a, path, io, &source, err));
+	return bf_exec_avro_reader_over(a, source, projection, constants, out, err);
+}
+
+BfStatus
+bf_exec_avro_reader_over(BfArena *a, BfSource *source, const BfProjection *projection,
+						 const BfConstants *constants, BfReader **out, BfError *err)
+{
+	AvroReader *r;
 
 	BF_NEW(a, r, 1, err);
 	r->base.next = next;
 	r->base.name = name;
-	BF_TRY_PTR(a, r->name, bf_arena_strdup(a, path), err);
+	BF_TRY_PTR(a, r->name, bf_arena_strdup(a, bf_source_name(source)), err);
 	r->rows = bf_arena_new(bf_arena_host(a), "avro rows", BATCH_BYTES_MAX);
 	if (r->rows == NULL || !bf_arena_on_cleanup(a, free_rows, r->rows))
 	{
@@ -196,10 +231,9 @@ bf_exec_avro_reader(BfArena *a, const char *path, const BfProjection *projection
 	}
 	BF_NEW(a, r->values, ROWS_MAX, err);
 	BF_NEW(a, r->column, ROWS_MAX, err);
-	BF_TRY(bf_source_open(a, path, io, &source, err));
 	if (bf_avro_open(a, source, &r->records, err) != BF_OK ||
 		bfi_avro_schema(a, bf_avro_reader_schema(r->records), &r->file, err) != BF_OK)
-		return bf_error_object(err, path);
+		return bf_error_object(err, r->name);
 	r->has_ids = bfi_avro_has_ids(r->file);
 	BF_TRY(resolve(a, r, projection, constants, err));
 	*out = &r->base;

@@ -20,5 +20,9 @@
 extern BfStatus bf_exec_avro_reader(BfArena *a, const char *path, const BfProjection *projection,
 									const BfConstants *constants, BfIoCounters *io, BfReader **out,
 									BfError *err) BF_MUST_CHECK;
+/* The same over a source, which is the reader's alone from now on. */
+extern BfStatus
+bf_exec_avro_reader_over(BfArena *a, BfSource *source, const BfProjection *projection,
+						 const BfConstants *constants, BfReader **out, BfError *err) BF_MUST_CHECK;
 
 #endif

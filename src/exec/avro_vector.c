@@ -17,16 +17,19 @@ set_validity(BfArena *a, const BfAvroValue *const *values, int32_t n, BfVector *
 	return BF_OK;
 }
 
-static int64_t
-scaled(const BfAvroValue *x)
+/* Milliseconds are kept as microseconds. */
+static BfStatus
+scaled(const BfField *field, const BfAvroValue *x, int64_t *out, BfError *err)
 {
 	const char *logical = x->schema->logical_type;
+	bool millis = logical != NULL && (strcmp(logical, "time-millis") == 0 ||
+									  strcmp(logical, "timestamp-millis") == 0 ||
+									  strcmp(logical, "local-timestamp-millis") == 0);
 
-	if (logical != NULL &&
-		(strcmp(logical, "time-millis") == 0 || strcmp(logical, "timestamp-millis") == 0 ||
-		 strcmp(logical, "local-timestamp-millis") == 0))
-		return x->u.i * 1000;
-	return x->u.i;
+	if (__builtin_mul_overflow(x->u.i, millis ? 1000 : 1, out))
+		BF_FAIL(err, BF_ERR_VALUE, "column \"%.100s\": %lld milliseconds are out of range",
+				field->name, (long long) x->u.i);
+	return BF_OK;
 }
 
 static BfStatus
@@ -45,7 +48,7 @@ decimal_value(const BfField *field, BfView bytes, bf_i128 *out, BfError *err)
 	for (; i < bytes.len; i++)
 		n = (bf_i128) ((bf_u128) n << 8 | bytes.ptr[i]);
 	*out = n;
-	BF_DATA(err, max == 16 || (n >= INT64_MIN && n <= INT64_MAX), -1,
+	BF_DATA(err, (n < 0) == (sign != 0) && (max == 16 || (n >= INT64_MIN && n <= INT64_MAX)), -1,
 			"column \"%.100s\": a decimal has too many digits", field->name);
 	return BF_OK;
 }
@@ -75,10 +78,7 @@ set_leaf(const BfField *field, const BfAvroValue *x, BfVector *v, int32_t i, BfE
 		case BF_STORE_VIEW: v->data.view[i] = view_of(x); break;
 		case BF_STORE_I64:
 			if (field->type.kind != BF_KIND_DECIMAL)
-			{
-				v->data.i64[i] = scaled(x);
-				break;
-			}
+				return scaled(field, x, &v->data.i64[i], err);
 			BF_TRY(decimal_value(field, x->u.bytes, &n, err));
 			v->data.i64[i] = (int64_t) n;
 			break;

@@ -30,6 +30,7 @@
 /* Keep the list sorted, one target a line. */
 #define FUZZ_TARGETS(X)      \
 	X(avro_container)        \
+	X(avro_reader)           \
 	X(avro_rows)             \
 	X(avro_schema)           \
 	X(batch)                 \
