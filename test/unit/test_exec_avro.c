@@ -23,6 +23,7 @@
 #define RECORD(fields) "{\"type\":\"record\",\"name\":\"r\",\"fields\":[" fields "]}"
 #define COLUMN(id, name, type) "{\"name\":\"" name "\",\"field-id\":" #id ",\"type\":" type "}"
 #define OPTION(type) "[\"null\"," type "]"
+#define IN_UTC(name) "{\"type\":\"long\",\"logicalType\":\"" name "\",\"adjust-to-utc\":true}"
 #define LOGICAL(base, name) "{\"type\":\"" base "\",\"logicalType\":\"" name "\"}"
 
 /* ---- files ---- */
@@ -247,54 +248,18 @@ TEST(exec_avro_primitive_types)
 		LEAF(1, "b", BOOL),	   LEAF(2, "i", INT32),	  LEAF(3, "l", INT64),
 		LEAF(4, "f", FLOAT32), LEAF(5, "d", FLOAT64), LEAF(6, "s", STRING),
 		LEAF(7, "y", BINARY),  LEAF(8, "e", STRING),  LEAF(9, "n", NULL)};
-	BfAvroWriter *w = begin_file(
-		RECORD(COLUMN(1, "b", OPTION("\"boolean\"")) "," COLUMN(2, "i", "\"int\"") "," COLUMN(3, "l", "[\"long\",\"null\"]") "," COLUMN(4, "f", OPTION("\"float\"")) "," COLUMN(
-			5, "d",
-			"\"double\"") "," COLUMN(6, "s",
-									 OPTION(
-										 "\"string\"")) "," COLUMN(7, "y",
-																   OPTION(
-																	   "\"bytes\"")) "," COLUMN(8,
-																								"e",
-																								"{"
-																								"\""
-																								"ty"
-																								"pe"
-																								"\""
-																								":"
-																								"\""
-																								"en"
-																								"um"
-																								"\""
-																								","
-																								"\""
-																								"na"
-																								"me"
-																								"\""
-																								":"
-																								"\""
-																								"e"
-																								"\""
-																								","
-																								"\""
-																								"sy"
-																								"mb"
-																								"ol"
-																								"s"
-																								"\""
-																								":["
-																								"\""
-																								"A"
-																								"\""
-																								","
-																								"\""
-																								"BC"
-																								"\""
-																								"]"
-																								"}") "," COLUMN(9,
-																												"n",
-																												"\"null\"")),
-		BF_CODEC_DEFLATE);
+	/* clang-format off */
+	BfAvroWriter *w = begin_file(RECORD(
+		COLUMN(1, "b", OPTION("\"boolean\"")) ","
+		COLUMN(2, "i", "\"int\"") ","
+		COLUMN(3, "l", "[\"long\",\"null\"]") ","
+		COLUMN(4, "f", OPTION("\"float\"")) ","
+		COLUMN(5, "d", "\"double\"") ","
+		COLUMN(6, "s", OPTION("\"string\"")) ","
+		COLUMN(7, "y", OPTION("\"bytes\"")) ","
+		COLUMN(8, "e", "{\"type\":\"enum\",\"name\":\"e\",\"symbols\":[\"A\",\"BC\"]}") ","
+		COLUMN(9, "n", "\"null\"")), BF_CODEC_DEFLATE);
+	/* clang-format on */
 
 	put(1), put_raw("\1", 1);
 	put(-7);
@@ -333,29 +298,22 @@ TEST(exec_avro_logical_types)
 		{.id = 11, .name = "u", .type = {.kind = BF_KIND_UUID, .length = 16}},
 		{.id = 12, .name = "x", .type = {.kind = BF_KIND_FIXED, .length = 3}},
 	};
-	BfAvroWriter *w = begin_file(
-		RECORD(COLUMN(1, "date", LOGICAL("int", "date")) "," COLUMN(
-			2, "tm",
-			LOGICAL("int", "time-millis")) "," COLUMN(3, "tu",
-													  LOGICAL(
-														  "long",
-														  "time-micros")) "," COLUMN(4, "ms",
-																					 LOGICAL(
-																						 "long",
-																						 "timestamp"
-																						 "-millis")) "," COLUMN(5,
-																												"us", "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\",\"adjust-to-utc\":true}") "," COLUMN(6, "ns", LOGICAL("long", "timestamp-nanos")) "," COLUMN(7, "nz", "{\"type\":\"long\",\"logicalType\":\"timestamp-nanos\",\"adjust-to-utc\":true}") "," COLUMN(8,
-																																																																																												  "lm",
-																																																																																												  LOGICAL(
-																																																																																													  "long",
-																																																																																													  "local-timestamp-millis")) "," COLUMN(9,
-																																																																																																							"lu", LOGICAL("long", "local-timestamp-micros")) "," COLUMN(10,
-																																																																																																																						"ln", LOGICAL("long", "local-timestamp-nanos")) "," COLUMN(11,
-																																																																																																																																				   "u",
-																																																																																																																																				   "{\"type\":\"fixed\",\"name\":\"u\",\"size\":16,\"logicalType\":\"uuid\"}") "," COLUMN(12,
-																																																																																																																																																										  "x",
-																																																																																																																																																										  "{\"type\":\"fixed\",\"name\":\"x\",\"size\":3}")),
-		BF_CODEC_NONE);
+	/* clang-format off */
+	BfAvroWriter *w = begin_file(RECORD(
+		COLUMN(1, "date", LOGICAL("int", "date")) ","
+		COLUMN(2, "tm", LOGICAL("int", "time-millis")) ","
+		COLUMN(3, "tu", LOGICAL("long", "time-micros")) ","
+		COLUMN(4, "ms", LOGICAL("long", "timestamp-millis")) ","
+		COLUMN(5, "us", IN_UTC("timestamp-micros")) ","
+		COLUMN(6, "ns", LOGICAL("long", "timestamp-nanos")) ","
+		COLUMN(7, "nz", IN_UTC("timestamp-nanos")) ","
+		COLUMN(8, "lm", LOGICAL("long", "local-timestamp-millis")) ","
+		COLUMN(9, "lu", LOGICAL("long", "local-timestamp-micros")) ","
+		COLUMN(10, "ln", LOGICAL("long", "local-timestamp-nanos")) ","
+		COLUMN(11, "u", "{\"type\":\"fixed\",\"name\":\"u\",\"size\":16,"
+						"\"logicalType\":\"uuid\"}") ","
+		COLUMN(12, "x", "{\"type\":\"fixed\",\"name\":\"x\",\"size\":3}")), BF_CODEC_NONE);
+	/* clang-format on */
 
 	put(-1), put(86399999), put(86399999999), put(-1), put(-2), put(-3), put(-4), put(5), put(6);
 	put(7);
@@ -396,13 +354,14 @@ TEST(exec_avro_decimals)
 		{.id = 3, .name = "c", .type = {BF_KIND_DECIMAL, .precision = 50, .scale = 1}},
 		{.id = 4, .name = "f", .type = {BF_KIND_DECIMAL, .precision = 4, .scale = 4}},
 	};
-	BfAvroWriter *w = begin_file(
-		RECORD(COLUMN(1, "a", DECIMAL(9, 2)) "," COLUMN(2, "b", OPTION(DECIMAL(38, 0))) "," COLUMN(
-			3, "c", DECIMAL(50, 1)) "," COLUMN(4, "f",
-											   "{\"type\":\"fixed\",\"size\":12,\"name\":\"f\","
-											   "\"logicalType\":\"decimal\",\"precision\":4,"
-											   "\"scale\":4}")),
-		BF_CODEC_NONE);
+	/* clang-format off */
+	BfAvroWriter *w = begin_file(RECORD(
+		COLUMN(1, "a", DECIMAL(9, 2)) ","
+		COLUMN(2, "b", OPTION(DECIMAL(38, 0))) ","
+		COLUMN(3, "c", DECIMAL(50, 1)) ","
+		COLUMN(4, "f", "{\"type\":\"fixed\",\"size\":12,\"name\":\"f\","
+					   "\"logicalType\":\"decimal\",\"precision\":4,\"scale\":4}")), BF_CODEC_NONE);
+	/* clang-format on */
 
 	put_bytes("\x04\xd2", 2);
 	put(1), put_bytes("\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -438,34 +397,20 @@ static BfField struct_item[] = {NESTED(24, "element", STRUCT, inner_members)};
 	"{\"type\":\"record\",\"name\":\"inner\",\"fields\":[" COLUMN( \
 		20, "p", OPTION("\"int\"")) "," COLUMN(21, "q", OPTION("\"string\"")) "]}"
 #define ARRAY(id, items) "{\"type\":\"array\",\"element-id\":" #id ",\"items\":" items "}"
-#define NESTED_SCHEMA                                                                                                                  \
-	RECORD(                                                                                                                            \
-		COLUMN(1, "ll", OPTION(ARRAY(12, OPTION(ARRAY(11, OPTION("\"int\"")))))) "," COLUMN(                                           \
-			2, "m",                                                                                                                    \
-			OPTION(                                                                                                                    \
-				"{\"type\":\"map\",\"key-id\":13,\"value-id\":14,\"values\":[\"null\",\"long\"]"                                       \
-				"}")) "," COLUMN(3, "pm",                                                                                              \
-								 OPTION("{\"type\":\"array\",\"logicalType\":\"map\",\"items\":"                                       \
-										"{\"type\":\"record\",\"name\":\"kv\",\"fields\":"                                             \
-										"[" COLUMN(15, "key", "\"int\"") "," COLUMN(                                                   \
-											16, "value",                                                                               \
-											OPTION(                                                                                    \
-												"\"string\"")) "]}}")) "," COLUMN(4, "s",                                              \
-																				  OPTION(                                              \
-																					  "{\"type\":"                                     \
-																					  "\"record\""                                     \
-																					  ",\"name\":"                                     \
-																					  "\"outer\","                                     \
-																					  "\"fields\""                                     \
-																					  ":[" COLUMN(22, "in", OPTION(INNER)) "," COLUMN( \
-																						  23, "r",                                     \
-																						  "\"long"                                     \
-																						  "\"") "]}")) "," COLUMN(5,                   \
-																												  "ls",                \
-																												  ARRAY(               \
-																													  24,              \
-																													  OPTION(          \
-																														  "\"inner\""))))
+/* clang-format off */
+#define NESTED_SCHEMA RECORD( \
+	COLUMN(1, "ll", OPTION(ARRAY(12, OPTION(ARRAY(11, OPTION("\"int\"")))))) "," \
+	COLUMN(2, "m", OPTION("{\"type\":\"map\",\"key-id\":13,\"value-id\":14," \
+						  "\"values\":[\"null\",\"long\"]}")) "," \
+	COLUMN(3, "pm", OPTION("{\"type\":\"array\",\"logicalType\":\"map\",\"items\":" \
+						   "{\"type\":\"record\",\"name\":\"kv\",\"fields\":[" \
+						   COLUMN(15, "key", "\"int\"") "," \
+						   COLUMN(16, "value", OPTION("\"string\"")) "]}}")) "," \
+	COLUMN(4, "s", OPTION("{\"type\":\"record\",\"name\":\"outer\",\"fields\":[" \
+						  COLUMN(22, "in", OPTION(INNER)) "," \
+						  COLUMN(23, "r", "\"long\"") "]}")) "," \
+	COLUMN(5, "ls", ARRAY(24, OPTION("\"inner\""))))
+/* clang-format on */
 
 static const BfField nested_fields[] = {
 	NESTED(1, "ll", LIST, list_item),	NESTED(2, "m", MAP, text_pairs),
