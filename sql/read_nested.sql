@@ -69,5 +69,18 @@ ALTER FOREIGN TABLE tight OPTIONS (SET invalid_text 'replace');
 SELECT id, bin = replace(bin, U&'\FFFD', '') AS unchanged FROM tight ORDER BY id;
 SELECT count(*) FROM tight t WHERE bin IN (SELECT bin FROM tight u WHERE u.id = t.id);
 
+-- JSON escapes that stand for no character of jsonb. The type json keeps them.
+\set escapes :data '/parquet_nested/json_escapes.parquet'
+CREATE FOREIGN TABLE escapes (id int, j jsonb) SERVER rn OPTIONS (format 'parquet', location :'escapes');
+SELECT failure('SELECT j FROM rn.escapes WHERE id = 0');
+SELECT failure('SELECT j FROM rn.escapes WHERE id = 1');
+SELECT j FROM escapes WHERE id IN (2, 3, 5) ORDER BY id;
+ALTER FOREIGN TABLE escapes OPTIONS (ADD invalid_text 'null');
+SELECT id, j FROM escapes ORDER BY id;
+ALTER FOREIGN TABLE escapes OPTIONS (SET invalid_text 'replace');
+SELECT id, replace(j::text, U&'\FFFD', '?') FROM escapes ORDER BY id;
+ALTER FOREIGN TABLE escapes ALTER COLUMN j TYPE json;
+SELECT j FROM escapes ORDER BY id;
+
 DROP SCHEMA rn CASCADE;
 DROP SERVER rn;

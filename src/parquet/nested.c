@@ -27,6 +27,7 @@ typedef struct Node
 	const BfField *field;
 	int32_t guide; /* index of the leaf's stream; -1: no leaf below is read */
 	bool wanted;   /* false: a NULL constant */
+	BfKind kind;   /* the field's, but for a struct that is read as a variant */
 	BfBuffer *data;
 	BfBuffer *validity;
 	BfBuffer *offsets; /* VARIANT: the texts */
@@ -95,7 +96,7 @@ static BfStatus
 build_children(BfArena *a, Plan *p, Node *n, const BfMapping *mapping, int32_t depth, BfError *err)
 {
 	/* A variant is all or nothing. */
-	bool all = mapping == NULL || n->field->type.kind == BF_KIND_VARIANT;
+	bool all = mapping == NULL || n->kind == BF_KIND_VARIANT;
 
 	n->n_children = n->shape->n_children;
 	BF_NEW(a, n->children, n->n_children, err);
@@ -105,6 +106,7 @@ build_children(BfArena *a, Plan *p, Node *n, const BfMapping *mapping, int32_t d
 		n->children[i].shape = &n->shape->children[i];
 		n->children[i].field = &n->field->children[i];
 		n->children[i].guide = -1;
+		n->children[i].kind = n->field->children[i].type.kind;
 		if (all)
 			BF_TRY(build(a, p, &n->children[i], n->children[i].shape, n->children[i].field, NULL,
 						 depth + 1, err));
@@ -132,6 +134,7 @@ build(BfArena *a, Plan *p, Node *n, const BfiShape *shape, const BfField *field,
 	n->field = field;
 	n->guide = -1;
 	n->wanted = true;
+	n->kind = mapping != NULL && bf_mapping_is_variant(mapping) ? BF_KIND_VARIANT : field->type.kind;
 	if (depth > BFI_FIELD_DEPTH_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the column is nested deeper than %d", BFI_FIELD_DEPTH_MAX);
 	BF_TRY(bf_buffer_new(a, bytes_max, &n->data, err));
@@ -142,7 +145,7 @@ build(BfArena *a, Plan *p, Node *n, const BfiShape *shape, const BfField *field,
 		use_all(p, shape);
 		return BF_OK;
 	}
-	if (field->type.kind == BF_KIND_VARIANT)
+	if (n->kind == BF_KIND_VARIANT)
 	{
 		BF_TRY(bfi_variant_check(field, err));
 		BF_TRY(bf_buffer_new(a, bytes_max, &n->scratch, err));
@@ -173,8 +176,7 @@ choose_guides(BfiNested *t, Node *n)
 static BfStatus
 check_node(const BfParquetFile *f, const Node *n, BfError *err)
 {
-	if (n->guide < 0 && n->field->type.kind != BF_KIND_STRUCT &&
-		n->field->type.kind != BF_KIND_NULL)
+	if (n->guide < 0 && n->kind != BF_KIND_STRUCT && n->kind != BF_KIND_NULL)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "column \"%.100s\" is a list or variant without columns",
 				n->field->name);
 	for (int32_t i = 0; i < n->n_children; i++)
@@ -327,14 +329,14 @@ assemble(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 {
 	BfiColumn *guide = node->guide >= 0 ? &t->streams[node->guide] : NULL;
 
-	if (!node->wanted || (guide == NULL && node->field->type.kind == BF_KIND_NULL))
+	if (!node->wanted || (guide == NULL && node->kind == BF_KIND_NULL))
 	{
 		bf_vector_set_null(out, node->field->type, n);
 		return BF_OK;
 	}
 	t->failed = node->guide;
 	begin_vector(node, n, out);
-	switch (node->field->type.kind)
+	switch (node->kind)
 	{
 		case BF_KIND_LIST:
 		case BF_KIND_MAP: return assemble_list(t, node, n, out, err);

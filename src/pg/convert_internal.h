@@ -142,6 +142,8 @@ extern BifangChoice bifang_choose_view(BfType from, Oid typid, bool typmod);
 extern bool bifang_view_needs_input(BifangChoice c);
 /* The bytes as text of the database; o->refused: there is none. */
 extern BfView bifang_checked_text(BifangOut *o, BfView v);
+/* The same of a whole JSON value. */
+extern BfView bifang_checked_json(BifangOut *o, BfView v);
 /* By the type's input function. */
 extern Datum bifang_input_text(BifangOut *o, char *text);
 

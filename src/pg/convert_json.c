@@ -55,6 +55,19 @@ put_text(BifangOut *o, BfView v, StringInfo s)
 	pfree(copy);
 }
 
+/* A variant's value is JSON already. */
+static void
+put_variant(BifangOut *o, BfView v, StringInfo s)
+{
+	BfView t = bifang_checked_json(o, v);
+
+	if (o->refused)
+		appendStringInfoString(s, "null");
+	else
+		appendBinaryStringInfo(s, (const char *) t.ptr, (int) t.len);
+	o->refused = false;
+}
+
 static void
 put_hex(BfView v, StringInfo s)
 {
@@ -186,7 +199,7 @@ put_view(BifangOut *o, const BfField *f, BfView v, StringInfo s)
 {
 	switch (f->type.kind)
 	{
-		case BF_KIND_VARIANT: appendBinaryStringInfo(s, (const char *) v.ptr, (int) v.len); break;
+		case BF_KIND_VARIANT: put_variant(o, v, s); break;
 		case BF_KIND_STRING:
 		case BF_KIND_ENUM:
 		case BF_KIND_JSON: put_text(o, v, s); break;

@@ -3,6 +3,8 @@
  */
 #include "pg/convert_internal.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -203,6 +205,74 @@ bifang_checked_text(BifangOut *o, BfView v)
 	return checked_text(o, v);
 }
 
+/* ---- JSON that jsonb refuses ---- */
+
+/* The code unit of the escape at p, `\uXXXX`; -1: none. */
+static int
+unicode_escape(const uint8 *p, const uint8 *end)
+{
+	int unit = 0;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return -1;
+	for (int i = 2; i < 6; i++)
+	{
+		char c = (char) p[i];
+
+		if (!isxdigit((unsigned char) c))
+			return -1;
+		unit = unit * 16 + (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return unit;
+}
+
+/* The next escape from p on that stands for no character of jsonb: zero, or half a pair. */
+static const uint8 *
+bad_escape(const uint8 *p, const uint8 *end)
+{
+	while ((p = memchr(p, '\\', (size_t) (end - p))) != NULL)
+	{
+		int unit = unicode_escape(p, end);
+		int next = unit >= 0xd800 && unit < 0xdc00 ? unicode_escape(p + 6, end) : -1;
+
+		if (unit == 0 || (unit >= 0xd800 && unit < 0xe000 && !(next >= 0xdc00 && next < 0xe000)))
+			return p;
+		p += next >= 0 ? 12 : unit >= 0 ? 6 : 2;
+		if (p >= end)
+			break;
+	}
+	return NULL;
+}
+
+/* Text of a JSON value, as option invalid_text wants it where the type is jsonb. */
+BfView
+bifang_checked_json(BifangOut *o, BfView v)
+{
+	BfView t = checked_text(o, v);
+	const uint8 *end = t.ptr + t.len;
+	const uint8 *bad;
+	uint8 *copy;
+
+	if (o->refused || o->typid != JSONBOID || (bad = bad_escape(t.ptr, end)) == NULL)
+		return t;
+	if (o->invalid_text == BIFANG_TEXT_ERROR)
+		ereport(ERROR, (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+						errmsg("value of column \"%s\" in \"%s\" has %.6s, which jsonb cannot hold",
+							   o->column, o->file, (const char *) bad),
+						errhint("Declare the column as json or text, or see option "
+								"\"invalid_text\".")));
+	if (o->invalid_text == BIFANG_TEXT_NULL)
+	{
+		o->refused = true;
+		return (BfView){NULL, 0};
+	}
+	copy = MemoryContextAllocHuge(o->bump->cxt, t.len);
+	memcpy(copy, t.ptr, t.len);
+	for (; bad != NULL; bad = bad_escape(bad + 6, end))
+		memcpy(copy + (bad - t.ptr), GetDatabaseEncoding() == PG_UTF8 ? "\\ufffd" : "\\u003f", 6);
+	return (BfView){copy, t.len};
+}
+
 static Datum
 view_text(BifangOut *o, BfView v)
 {
@@ -285,7 +355,7 @@ bifang_input_text(BifangOut *o, char *text)
 static Datum
 view_input(BifangOut *o, BfView v)
 {
-	BfView t = checked_text(o, v);
+	BfView t = bifang_checked_json(o, v);
 	MemoryContext old;
 	char *text;
 

@@ -6,6 +6,7 @@ typedef enum MapKind
 	MAP_PROMOTED, /* a leaf, converted */
 	MAP_STRUCT,	  /* children one by one */
 	MAP_ITEMS,	  /* LIST, MAP: the same, over the children's rows */
+	MAP_VARIANT,  /* a struct of a variant's parts: the reader made JSON of it */
 	MAP_CONSTANT  /* the file lacks it */
 } MapKind;
 
@@ -167,6 +168,20 @@ build_nested(BfArena *a, const BfField *from, const BfField *to, bool file_has_i
 	return BF_OK;
 }
 
+/* Are these the columns of a variant? Of typed_value any type will do here. */
+static bool
+has_variant_parts(const BfField *f)
+{
+	int32_t metadata = find_exactly(f->children, f->n_children, "metadata");
+	int32_t value = find_exactly(f->children, f->n_children, "value");
+	int32_t typed = find_exactly(f->children, f->n_children, "typed_value");
+
+	return f->type.kind == BF_KIND_STRUCT && metadata >= 0 && (value >= 0 || typed >= 0) &&
+		   f->n_children == 1 + (value >= 0) + (typed >= 0) &&
+		   f->children[metadata].type.kind == BF_KIND_BINARY &&
+		   (value < 0 || f->children[value].type.kind == BF_KIND_BINARY);
+}
+
 static BfStatus
 build(BfArena *a, const BfField *from, const BfField *to, bool file_has_ids, BfMapping *m,
 	  BfError *err)
@@ -180,6 +195,11 @@ build(BfArena *a, const BfField *from, const BfField *to, bool file_has_ids, BfM
 	if (bf_type_equal(from->type, to->type))
 	{
 		m->kind = MAP_IDENTITY;
+		return BF_OK;
+	}
+	if (to->type.kind == BF_KIND_VARIANT && has_variant_parts(from))
+	{
+		m->kind = MAP_VARIANT;
 		return BF_OK;
 	}
 	if (!bf_type_promotable(from->type, to->type))
@@ -200,6 +220,12 @@ bool
 bf_mapping_is_identity(const BfMapping *m)
 {
 	return m->kind == MAP_IDENTITY;
+}
+
+bool
+bf_mapping_is_variant(const BfMapping *m)
+{
+	return m->kind == MAP_VARIANT;
 }
 
 int32_t
@@ -250,7 +276,7 @@ apply_children(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 BfStatus
 bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 {
-	if (m->kind == MAP_IDENTITY)
+	if (m->kind == MAP_IDENTITY || (m->kind == MAP_VARIANT && src->type.kind == BF_KIND_JSON))
 	{
 		*dst = *src;
 		return BF_OK;
@@ -260,6 +286,8 @@ bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 		bf_vector_set_null(dst, m->type, src->n);
 		return BF_OK;
 	}
+	if (m->kind == MAP_VARIANT)
+		return bf_error(err, BF_ERR_UNSUPPORTED, "variants can't be read from files of this format");
 	if (m->kind != MAP_PROMOTED)
 		return apply_children(m, src, dst, err);
 	if (src->form != BF_VEC_CONST)

@@ -17,6 +17,9 @@
  * bf_type_promotable allows; members of structs may come in any order, under other names, be
  * missing (their initial default, else NULL) or be too many. A member that is required and missing
  * without a default is BF_ERR_CORRUPT where its struct is not itself missing.
+ *
+ * A variant of the table may be a plain struct of metadata, value and typed_value in the file (two
+ * of them or all): whoever reads the file makes JSON of it, as of an annotated one.
  */
 #ifndef BF_VEC_MAPPING_H
 #define BF_VEC_MAPPING_H
@@ -34,7 +37,9 @@ extern BfStatus bf_mapping_new(BfArena *a, const BfField *from, const BfField *t
 							   bool file_has_ids, BfMapping **out, BfError *err) BF_MUST_CHECK;
 /* Nothing to do: vectors of `from` are vectors of `to`. */
 extern bool bf_mapping_is_identity(const BfMapping *m);
-/* 0 of leaves. */
+/* The file's struct holds a variant's parts: bf_mapping_apply wants the texts made of them. */
+extern bool bf_mapping_is_variant(const BfMapping *m);
+/* 0 of leaves and variants. */
 extern int32_t bf_mapping_n_children(const BfMapping *m);
 /* Of which field of the file a member of a STRUCT comes (-1: none), and its own mapping; LIST, MAP:
  * the same for their children. For readers that leave out what nobody wants. */

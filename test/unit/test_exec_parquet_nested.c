@@ -38,7 +38,7 @@ add_text(const BfValue *v, char *out, size_t size)
 		n = strlen(out);
 		snprintf(out + n, size - n, "%c", v->type.kind == BF_KIND_STRUCT ? ')' : ']');
 	}
-	else if (v->type.kind == BF_KIND_STRING)
+	else if (v->type.kind == BF_KIND_STRING || v->type.kind == BF_KIND_JSON)
 		snprintf(out + n, size - n, "%.*s", (int) v->v.view.len, (const char *) v->v.view.ptr);
 	else if (v->type.kind == BF_KIND_FLOAT64)
 		snprintf(out + n, size - n, "%g", v->v.f64);
@@ -125,6 +125,37 @@ TEST(exec_parquet_nested_evolved)
 	EXPECT_STR(rows_of(FIRST, gone, 1), "((null));");
 	EXPECT_STR(rows_of(SECOND, gone, 1), "(null);null;");
 	EXPECT(strstr(rows_of(FIRST, not_one, 1), "field id") != NULL);
+}
+
+#define VARIANTS "test/data/parquet_nested/plain_variants.parquet"
+
+/* Trino and Spark 4 write the parts of a variant without the annotation: the table says it. */
+TEST(exec_parquet_nested_plain_variants)
+{
+	static BfField l_items[] = {LEAF(4, "element", VARIANT)};
+	static BfField kv[] = {LEAF(6, "key", STRING), LEAF(7, "value", VARIANT)};
+	static BfField s_members[] = {LEAF(9, "a", VARIANT), LEAF(10, "n", INT32)};
+	static BfField parts[] = {LEAF(0, "metadata", BINARY), LEAF(0, "value", BINARY)};
+	const BfField all[] = {LEAF(1, "id", INT32),
+						   LEAF(2, "v", VARIANT),
+						   FIELD(3, "l", LIST, l_items),
+						   FIELD(5, "m", MAP, kv),
+						   FIELD(8, "s", STRUCT, s_members)};
+	const BfField shredded[] = {LEAF(11, "num", VARIANT), LEAF(12, "ob", VARIANT),
+								LEAF(13, "ls", VARIANT)};
+	const BfField leaf[] = {LEAF(1, "id", VARIANT)};
+	const BfField no_variant[] = {LEAF(8, "s", VARIANT)};
+	const BfField as_struct[] = {FIELD(2, "v", STRUCT, parts)};
+
+	EXPECT_STR(rows_of(VARIANTS, all, 5),
+			   "1|42|[1,null,\"a\"]|[k,{\"name\":\"Alice\"},n,null]|(null,5);"
+			   "2|null|[]|null|null;3|{\"name\":\"Alice\"}|null|[]|(null,null);");
+	EXPECT_STR(rows_of(VARIANTS, shredded, 3),
+			   "7|{\"c\":\"x\"}|[3,\"z\"];\"no\"|null|9;"
+			   "null|{\"b\":1,\"name\":\"Alice\"}|[];");
+	EXPECT(strstr(rows_of(VARIANTS, leaf, 1), "can't be read as variant") != NULL);
+	EXPECT(strstr(rows_of(VARIANTS, no_variant, 1), "can't be read as variant") != NULL);
+	EXPECT(strstr(rows_of(VARIANTS, as_struct, 1), "variant") == NULL);
 }
 
 static const char *
