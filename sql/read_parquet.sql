@@ -82,6 +82,11 @@ SELECT failure('SELECT count(id) FROM rp.domains');
 -- Out of range, damaged, nested, missing: the error says where. EXPLAIN does not open the file.
 SELECT failure('SELECT * FROM rp.int96_from_spark');
 SELECT failure('SELECT * FROM rp.damaged');
+ALTER FOREIGN TABLE damaged OPTIONS (ADD verify_checksums 'off');
+SELECT count(*), count(d::text) FROM damaged d;
+ALTER FOREIGN TABLE damaged OPTIONS (SET verify_checksums 'true');
+SELECT left(failure('SELECT * FROM rp.damaged'), 5);
+ALTER FOREIGN TABLE damaged OPTIONS (SET verify_checksums 'perhaps');
 CREATE FOREIGN TABLE nested (a text) SERVER rp OPTIONS (location :'glob');
 \set nested :dir '/nested_lists.snappy.parquet'
 ALTER FOREIGN TABLE nested OPTIONS (SET location :'nested');

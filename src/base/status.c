@@ -11,6 +11,7 @@ fill(BfError *err, BfStatus code, int64_t offset, const char *fmt, va_list args)
 	err->code = code;
 	err->sys_errno = 0;
 	err->offset = offset;
+	err->checksum = false;
 	err->object[0] = '\0';
 	err->column[0] = '\0';
 	vsnprintf(err->text, sizeof err->text, fmt, args);

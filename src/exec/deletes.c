@@ -84,6 +84,7 @@ bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32
 	projection->n_fields = n;
 	BF_TRY(bf_source_open(a, path, c->options.io, &source, err));
 	BF_TRY(bf_parquet_open(a, source, NULL, &file, err));
+	bf_parquet_verify_checksums(file, !c->options.no_checksums);
 	if (n_rows != NULL)
 	{
 		/* A footer can claim any number. Few rows take less than a bit. */

@@ -64,8 +64,9 @@ typedef struct BfDeleteOptions
 	 * Lives as long as the cache. */
 	const BfField *(*field_of)(void *arg, int32_t id);
 	void *arg;
-	size_t bytes_max; /* what the cache may hold; beyond it BF_ERR_LIMIT */
-	BfIoCounters *io; /* added to; may be NULL */
+	size_t bytes_max;  /* what the cache may hold; beyond it BF_ERR_LIMIT */
+	BfIoCounters *io;  /* added to; may be NULL */
+	bool no_checksums; /* those of Parquet pages are not looked at */
 } BfDeleteOptions;
 
 /* Added to by all BfDeletes of a cache; for EXPLAIN. */

@@ -329,6 +329,12 @@ bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *st
 		   !__builtin_add_overflow(*start, m->compressed_bytes, end) && *end <= f->footer_pos;
 }
 
+void
+bf_parquet_verify_checksums(BfParquetFile *f, bool verify)
+{
+	f->limits.verify_crc = verify;
+}
+
 const char *
 bf_parquet_name(const BfParquetFile *f)
 {

@@ -106,9 +106,12 @@ check_crc(const BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 	if (!c->file->limits.verify_crc || (h->seen & BFI_PH_CRC) == 0)
 		return BF_OK;
 	crc = bf_crc32(p, (size_t) h->compressed_bytes);
-	BF_DATA(err, crc == (uint32_t) h->crc, c->page.at,
-			"the page's checksum is %08x, its header says %08x", crc, (uint32_t) h->crc);
-	return BF_OK;
+	if (BF_LIKELY(crc == (uint32_t) h->crc))
+		return BF_OK;
+	bf_error_at(err, BF_ERR_CORRUPT, c->page.at,
+				"the page's checksum is %08x, its header says %08x", crc, (uint32_t) h->crc);
+	err->checksum = true;
+	return err->code;
 }
 
 /* Expands src into out behind `at` bytes that are there already; slack is added. */

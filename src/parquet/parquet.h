@@ -37,6 +37,9 @@ extern const BfParquetLimits bf_parquet_default_limits;
 extern BfStatus bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits,
 								BfParquetFile **out, BfError *err) BF_MUST_CHECK;
 
+/* Are checksums of pages looked at from now on? */
+extern void bf_parquet_verify_checksums(BfParquetFile *f, bool verify);
+
 /* Top-level columns as a schema: field ids (0 = none), names, types, required; nested ones with
  * children (kind STRUCT, LIST, MAP or VARIANT). */
 extern const BfSchema *bf_parquet_schema(const BfParquetFile *f);

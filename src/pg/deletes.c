@@ -52,14 +52,16 @@ field_of(void *arg, int32_t id)
 }
 
 BifangDeleteSet *
-bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, BfIoCounters *io)
+bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_checksums,
+					  BfIoCounters *io)
 {
 	BifangDeleteSet *s = MemoryContextAllocZero(cxt, sizeof *s);
 	BfDeleteOptions options = {.resolve = resolve,
 							   .field_of = field_of,
 							   .arg = s,
 							   .bytes_max = BIFANG_ARENA_MAX_METADATA,
-							   .io = io};
+							   .io = io,
+							   .no_checksums = !verify_checksums};
 	HASHCTL ctl = {.keysize = sizeof(uint64[2]), .entrysize = sizeof(Scope), .hcxt = cxt};
 	BfError err;
 

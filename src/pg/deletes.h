@@ -16,8 +16,8 @@
 typedef struct BifangDeleteSet BifangDeleteSet;
 
 /* Lives in cxt; table and counters are borrowed. */
-extern BifangDeleteSet *
-bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, BfIoCounters *io);
+extern BifangDeleteSet *bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table,
+											  bool verify_checksums, BfIoCounters *io);
 /* The plan whose files were asked for goes away. */
 extern void bifang_delete_set_replan(BifangDeleteSet *s);
 /* In `a`; NULL when nothing of the file is deleted. */

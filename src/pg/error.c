@@ -64,6 +64,9 @@ emit(int elevel, const BfError *err)
 								: (object[0] == '\0' ? errmsg("column \"%s\": %s", column, text)
 													 : errmsg("\"%s\": column \"%s\": %s", object,
 															  column, text))),
+					 err->checksum ? errhint("With option \"verify_checksums\" off the page is "
+											 "read in spite of that.")
+								   : 0,
 					 err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
 }
 

@@ -100,6 +100,8 @@ static const OptionDef option_defs[] = {
 	 "text that the database cannot hold: an error, U+FFFD for what is wrong, or NULL"},
 	{"out_of_range", ON_SERVER | ON_TABLE, OPT_WORD, range_words, "error", InvalidOid,
 	 "numbers, dates and times that the declared type cannot hold: an error or NULL"},
+	{"verify_checksums", ON_SERVER | ON_TABLE, OPT_BOOL, NULL, "true", InvalidOid,
+	 "whether checksums of Parquet pages are looked at, where the writer stored them"},
 	{"warehouse", ON_SERVER, OPT_PATH, NULL, BIFANG_EMBEDDED_WAREHOUSE " in the data directory",
 	 ROLE_PG_READ_SERVER_FILES, "directory under which the catalog's tables live"},
 	{"live_dir", ON_SERVER, OPT_PATH, NULL, "bifang/live/<database oid> in the data directory",
@@ -435,6 +437,8 @@ take_common(BifangOptions *out, const char *name, const char *value)
 		out->invalid_text = (BifangTextPolicy) Max(word_index(text_words, value), 0);
 	else if (strcmp(name, "out_of_range") == 0)
 		out->out_of_range = (BifangRangePolicy) Max(word_index(range_words, value), 0);
+	else if (strcmp(name, "verify_checksums") == 0)
+		parse_bool(value, &out->verify_checksums);
 }
 
 void
@@ -466,6 +470,7 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 	out->serverid = serverid;
 	out->userid = GetUserId();
 	out->read_committed = true;
+	out->verify_checksums = true;
 	out->catalog_name = server->servername;
 	foreach (lc, server->options)
 	{

@@ -65,6 +65,7 @@ typedef struct BifangOptions
 	bool own_map;				 /* the table has the map itself, not its server */
 	BifangTextPolicy invalid_text;
 	BifangRangePolicy out_of_range;
+	bool verify_checksums; /* of Parquet pages (default) */
 } BifangOptions;
 
 typedef enum BifangMeta

@@ -531,6 +531,7 @@ open_plain(BifangScan *s, BfArena *a, BifangUnit *u)
 	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->count.io, &file,
 								   &schema, &err),
 				 &err);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_remember_rows(u->path, u->bytes, bf_parquet_n_rows(file));
 	for (int32 i = 0; i < s->n_vectors; i++)
 	{
@@ -629,7 +630,8 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 	if (bf_ice_n_deletes(f) > 0)
 	{
 		if (s->delete_set == NULL)
-			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table, &s->count.io);
+			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table,
+												  s->options.verify_checksums, &s->count.io);
 		s->deletes = bifang_delete_set_of(s->delete_set, a, f);
 	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
@@ -644,6 +646,7 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 		return;
 	}
 	BIFANG_CHECK(bf_exec_parquet_open(a, u->path, &s->count.io, &file, &err), &err);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	filter = row_filter(s, a, s->pred, s->work->schema->n_fields);
 	open_row_groups(s, a, u, file, projection, constants, &filter);
 	s->deletes = NULL; /* the reader sees to it */
