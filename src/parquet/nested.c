@@ -134,7 +134,8 @@ build(BfArena *a, Plan *p, Node *n, const BfiShape *shape, const BfField *field,
 	n->field = field;
 	n->guide = -1;
 	n->wanted = true;
-	n->kind = mapping != NULL && bf_mapping_is_variant(mapping) ? BF_KIND_VARIANT : field->type.kind;
+	n->kind =
+		mapping != NULL && bf_mapping_is_variant(mapping) ? BF_KIND_VARIANT : field->type.kind;
 	if (depth > BFI_FIELD_DEPTH_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the column is nested deeper than %d", BFI_FIELD_DEPTH_MAX);
 	BF_TRY(bf_buffer_new(a, bytes_max, &n->data, err));

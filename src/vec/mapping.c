@@ -287,7 +287,8 @@ bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 		return BF_OK;
 	}
 	if (m->kind == MAP_VARIANT)
-		return bf_error(err, BF_ERR_UNSUPPORTED, "variants can't be read from files of this format");
+		return bf_error(err, BF_ERR_UNSUPPORTED,
+						"variants can't be read from files of this format");
 	if (m->kind != MAP_PROMOTED)
 		return apply_children(m, src, dst, err);
 	if (src->form != BF_VEC_CONST)

@@ -136,10 +136,8 @@ TEST(exec_parquet_nested_plain_variants)
 	static BfField kv[] = {LEAF(6, "key", STRING), LEAF(7, "value", VARIANT)};
 	static BfField s_members[] = {LEAF(9, "a", VARIANT), LEAF(10, "n", INT32)};
 	static BfField parts[] = {LEAF(0, "metadata", BINARY), LEAF(0, "value", BINARY)};
-	const BfField all[] = {LEAF(1, "id", INT32),
-						   LEAF(2, "v", VARIANT),
-						   FIELD(3, "l", LIST, l_items),
-						   FIELD(5, "m", MAP, kv),
+	const BfField all[] = {LEAF(1, "id", INT32), LEAF(2, "v", VARIANT),
+						   FIELD(3, "l", LIST, l_items), FIELD(5, "m", MAP, kv),
 						   FIELD(8, "s", STRUCT, s_members)};
 	const BfField shredded[] = {LEAF(11, "num", VARIANT), LEAF(12, "ob", VARIANT),
 								LEAF(13, "ls", VARIANT)};
@@ -150,9 +148,8 @@ TEST(exec_parquet_nested_plain_variants)
 	EXPECT_STR(rows_of(VARIANTS, all, 5),
 			   "1|42|[1,null,\"a\"]|[k,{\"name\":\"Alice\"},n,null]|(null,5);"
 			   "2|null|[]|null|null;3|{\"name\":\"Alice\"}|null|[]|(null,null);");
-	EXPECT_STR(rows_of(VARIANTS, shredded, 3),
-			   "7|{\"c\":\"x\"}|[3,\"z\"];\"no\"|null|9;"
-			   "null|{\"b\":1,\"name\":\"Alice\"}|[];");
+	EXPECT_STR(rows_of(VARIANTS, shredded, 3), "7|{\"c\":\"x\"}|[3,\"z\"];\"no\"|null|9;"
+											   "null|{\"b\":1,\"name\":\"Alice\"}|[];");
 	EXPECT(strstr(rows_of(VARIANTS, leaf, 1), "can't be read as variant") != NULL);
 	EXPECT(strstr(rows_of(VARIANTS, no_variant, 1), "can't be read as variant") != NULL);
 	EXPECT(strstr(rows_of(VARIANTS, as_struct, 1), "variant") == NULL);
