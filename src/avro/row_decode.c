@@ -182,7 +182,7 @@ read_decimal(BfCursor *c, int32_t size, int32_t precision, bf_i128 *out, BfError
 		v = (bf_i128) (((bf_u128) v << 8) | p[i]);
 	if (precision > 0)
 	{
-		bf_i128 limit = bfi_power_of_ten(precision);
+		bf_i128 limit = bf_power_of_ten(precision);
 
 		BF_DATA(err, v < limit && v > -limit, offset, "decimal has more than %d digits", precision);
 	}

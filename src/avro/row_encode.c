@@ -18,7 +18,7 @@ static BfStatus
 encode_decimal(const BfVector *v, size_t i, int32_t size, BfBuffer *out, BfError *err)
 {
 	bf_i128 value = v->storage == BF_STORE_I64 ? v->data.i64[i] : v->data.i128[i];
-	bf_i128 limit = bfi_power_of_ten(v->type.precision);
+	bf_i128 limit = bf_power_of_ten(v->type.precision);
 
 	if (value >= limit || value <= -limit)
 		BF_FAIL(err, BF_ERR_VALUE, "value has more than %d digits", v->type.precision);

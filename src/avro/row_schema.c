@@ -9,39 +9,6 @@
 
 #define SCHEMA_TEXT_MAX ((size_t) 1 << 24)
 
-bf_i128
-bfi_power_of_ten(int32_t precision)
-{
-	static const int64_t small[] = {
-		1,
-		10,
-		100,
-		1000,
-		10000,
-		100000,
-		1000000,
-		10000000,
-		100000000,
-		1000000000,
-		INT64_C(10000000000),
-		INT64_C(100000000000),
-		INT64_C(1000000000000),
-		INT64_C(10000000000000),
-		INT64_C(100000000000000),
-		INT64_C(1000000000000000),
-		INT64_C(10000000000000000),
-		INT64_C(100000000000000000),
-		INT64_C(1000000000000000000),
-	};
-
-	BF_ASSERT(precision >= 0 && precision <= 38);
-	if (precision <= 18)
-		return small[precision];
-	if (precision <= 36)
-		return (bf_i128) small[18] * small[precision - 18];
-	return (bf_i128) small[18] * small[18] * small[precision - 36];
-}
-
 int32_t
 bfi_decimal_bytes(int32_t precision)
 {

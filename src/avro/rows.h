@@ -32,7 +32,5 @@ typedef struct BfiRowType
 extern BfStatus bfi_row_type(BfType t, BfiRowType *out, BfError *err) BF_MUST_CHECK;
 /* Fewest bytes of two's complement that hold every number of that many digits (1..38). */
 extern int32_t bfi_decimal_bytes(int32_t precision);
-/* 10^precision, 0..38. */
-extern bf_i128 bfi_power_of_ten(int32_t precision);
 
 #endif

@@ -31,16 +31,6 @@
 #define NUM_BASE_DIGITS 4
 #define DECIMAL_DIGITS_MAX 38
 
-static bf_i128
-power_of_ten(int n)
-{
-	bf_i128 p = 1;
-
-	while (n-- > 0)
-		p *= 10;
-	return p;
-}
-
 typedef struct NumericParts
 {
 	bool negative;
@@ -86,7 +76,7 @@ static bool
 numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const char **why)
 {
 	struct varlena *v = PG_DETOAST_DATUM_PACKED(numeric);
-	const bf_i128 limit = power_of_ten(precision);
+	const bf_i128 limit = bf_power_of_ten(precision);
 	NumericParts parts;
 	bf_i128 sum = 0;
 	int exponent = 0; /* of ten, of the last digit taken, at the wanted scale */

@@ -128,18 +128,6 @@ all_null(BfVector *dst, int32_t n)
 	bf_vector_set_const(dst, &null, n);
 }
 
-/* 10^exponent, exponent 0..38. */
-static bf_i128
-power_of_ten(int32_t exponent)
-{
-	bf_i128 p = 1;
-
-	BF_ASSERT(exponent >= 0 && exponent <= 38);
-	while (exponent-- > 0)
-		p *= 10;
-	return p;
-}
-
 /* What each integer is multiplied with: units of the target per unit of the source. */
 static bf_i128
 multiplier(BfType from, BfType to)
@@ -147,7 +135,7 @@ multiplier(BfType from, BfType to)
 	if (from.kind == BF_KIND_DATE && to.kind != BF_KIND_DATE)
 		return to.kind == BF_KIND_TIMESTAMP ? INT64_C(86400000000) : INT64_C(86400000000000);
 	if (to.kind == BF_KIND_DECIMAL && from.kind != BF_KIND_DECIMAL)
-		return power_of_ten(to.scale);
+		return bf_power_of_ten(to.scale);
 	return 1;
 }
 

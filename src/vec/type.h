@@ -158,4 +158,7 @@ extern int32_t bf_schema_find_name(const BfSchema *s, const char *name);
  * unsigned. NULLs are not compared. */
 extern int bf_value_compare(const BfValue *a, const BfValue *b);
 
+/* 10^exponent, 0..38: every decimal of that many digits is smaller. */
+extern bf_i128 bf_power_of_ten(int32_t exponent);
+
 #endif
