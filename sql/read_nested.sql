@@ -7,11 +7,16 @@ CREATE SCHEMA rn;
 SET search_path = rn, public;
 CREATE SERVER rn FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
 CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+	detail text;
 BEGIN
 	EXECUTE query;
 	RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
-	RETURN regexp_replace(sqlstate || ' ' || sqlerrm, '"/[^"]*/', '"…/', 'g');
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+	RETURN regexp_replace(concat_ws(' ', sqlstate, sqlerrm, 'DETAIL: ' || nullif(detail, ''),
+		'HINT: ' || nullif(hint, '')), '"/[^"]*/', '"…/', 'g');
 END$$;
 
 -- As IMPORT declares them.
@@ -35,7 +40,7 @@ SELECT id, a, aa, m FROM other ORDER BY id;
 SELECT id, st, am FROM other ORDER BY id;
 SELECT id, (st).y.w[1], (am[1]).v FROM other ORDER BY id;
 -- What cannot be.
-CREATE FOREIGN TABLE wrong (aa text[]) SERVER rn OPTIONS (location :'nested');
+CREATE FOREIGN TABLE wrong (id int, aa text[]) SERVER rn OPTIONS (location :'nested');
 SELECT failure('SELECT * FROM rn.wrong');
 ALTER FOREIGN TABLE wrong DROP COLUMN aa;
 ALTER FOREIGN TABLE wrong ADD COLUMN m text[];
@@ -44,6 +49,22 @@ ALTER FOREIGN TABLE wrong DROP COLUMN m;
 CREATE TYPE lacks AS (x int, nope int);
 ALTER FOREIGN TABLE wrong ADD COLUMN st lacks;
 SELECT failure('SELECT * FROM rn.wrong');
+CREATE TYPE y_of_int AS (w int[]);
+ALTER TYPE lacks DROP ATTRIBUTE nope, ADD ATTRIBUTE y y_of_int;
+SELECT failure('SELECT * FROM rn.wrong');
+ALTER FOREIGN TABLE wrong DROP COLUMN st;
+ALTER FOREIGN TABLE wrong ADD COLUMN a text[];
+SELECT failure('SELECT * FROM rn.wrong');
+ALTER FOREIGN TABLE wrong ALTER COLUMN a TYPE numeric(3,2)[];
+SELECT id, a FROM wrong ORDER BY id;
+ALTER FOREIGN TABLE wrong ALTER COLUMN a TYPE numeric(3,3)[];
+SELECT failure('SELECT * FROM rn.wrong');
+-- Of a plain file, too.
+\set lists :data '/parquet/list_columns.parquet'
+CREATE FOREIGN TABLE plain (int64_list text[]) SERVER rn OPTIONS (format 'parquet', location :'lists');
+SELECT failure('SELECT * FROM rn.plain');
+ALTER FOREIGN TABLE plain RENAME COLUMN int64_list TO nope;
+SELECT failure('SELECT * FROM rn.plain');
 
 -- Many rows, NULLs on all levels, a row of 40,000 items: every encoding gives the same.
 \set plain :data '/parquet_nested/v1_plain.parquet'

@@ -53,6 +53,36 @@ SELECT tier, count(DISTINCT ledger), count(DISTINCT entry), min(entry), max(entr
 ALTER FOREIGN TABLE words ALTER COLUMN entry TYPE int;
 SELECT entry FROM words LIMIT 1;
 
+-- What does not fit the declared type, in every way of conversion: the error names column and file.
+CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	context text;
+BEGIN
+	EXECUTE query;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN regexp_replace(sqlstate || ' ' || sqlerrm || coalesce(' CONTEXT: ' ||
+		substring(context FROM 'column "[^\n]*'), ''), '"/[^"]*"', '"…"', 'g');
+END$$;
+CREATE FOREIGN TABLE source (i2 smallint, i4 int, i8 bigint, f8 float8, n18 numeric(18,4), n38 numeric(38,4), d date, t text,
+	j text, tz timestamptz) SERVER rv;
+INSERT INTO source VALUES (300, 70000, 5000000000, 0.1, 123456.789, 1234567890123456789012345.5, '5000-01-01',
+	'sixteen letters ', '{"a":', '2024-02-29 12:00+00');
+SELECT bifang.commit('source') IS NOT NULL;
+CREATE TYPE colour AS ENUM ('red', 'green');
+CREATE DOMAIN small AS numeric CHECK (VALUE < 10);
+CREATE FUNCTION declare(field text, type text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('ALTER FOREIGN TABLE rv.narrow DROP COLUMN IF EXISTS %1$I, ADD COLUMN %1$I %2$s', field, type);
+	RETURN rv.failure(format('SELECT %I FROM rv.narrow', field));
+END$$;
+CREATE FOREIGN TABLE narrow () SERVER rv OPTIONS ("table" 'source');
+SELECT field, type, declare(field, type) FROM (VALUES ('i4', 'smallint'), ('i8', 'int'), ('i8', 'smallint'), ('f8', 'real'),
+	('n18', 'numeric(5,4)'), ('n18', 'numeric(18,2)'), ('n18', 'numeric(5,-2)'), ('n38', 'numeric(10,4)'), ('n38', 'bigint'),
+	('n18', 'int'), ('i4', 'numeric(4)'), ('i8', 'numeric(9,2)'), ('i8', 'numeric(20,12)'), ('t', 'varchar(5)'),
+	('t', 'char(5)'), ('t', 'rv.colour'), ('j', 'json'), ('j', 'jsonb'), ('i2', 'rv.small'), ('n18', 'rv.small')) x(field, type);
+
 -- Each format of EXPLAIN.
 EXPLAIN (COSTS off) SELECT id FROM words;
 DO $$

@@ -146,20 +146,27 @@ u64_int8(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
 }
 /* ---- numeric ---- */
 
-/* Would numeric(p,s) take it unchanged? Asked only where the answer no is no error. */
+/* Does numeric(p,s) take it unchanged? */
 static bool
-numeric_fits(const BifangOut *o, Datum num)
+numeric_fits(BifangOut *o, Datum num)
 {
 	int32 typmod = o->typmod - VARHDRSZ;
 	int32 scale = ((typmod & 0x7ff) ^ 1024) - 1024;
 	int32 digits = ((typmod >> 16) & 0xffff) - scale;
 	Datum rounded = DirectFunctionCall2(numeric_round, num, Int32GetDatum(scale));
-	Datum limit = DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("1e%d", digits)),
-									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 
+	if (o->numeric_limit == (Datum) 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(o->cxt);
+
+		o->numeric_limit =
+			DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("1e%d", digits)),
+								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+		MemoryContextSwitchTo(old);
+	}
 	return DatumGetBool(DirectFunctionCall2(numeric_eq, num, rounded)) &&
-		   DatumGetBool(
-			   DirectFunctionCall2(numeric_lt, DirectFunctionCall1(numeric_abs, num), limit));
+		   DatumGetBool(DirectFunctionCall2(numeric_lt, DirectFunctionCall1(numeric_abs, num),
+											o->numeric_limit));
 }
 
 /* The result belongs to the slice (or the dictionary), not to the row that is being fetched. */
@@ -169,14 +176,10 @@ bifang_numeric_fit(BifangOut *o, Datum num)
 	MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
 	Datum fitted = num;
 
-	if (o->out_of_range == BIFANG_RANGE_NULL && !numeric_fits(o, num))
-		o->refused = true;
-	else
-	{
+	if (numeric_fits(o, num))
 		fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
-		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, num, fitted)))
-			bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
-	}
+	else
+		bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
 	MemoryContextSwitchTo(old);
 	return fitted;
 }

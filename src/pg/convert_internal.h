@@ -73,6 +73,7 @@ struct BifangOut
 	const BfVector *dict_of; /* NULL: nothing remembered */
 	FmgrInfo in_fn;
 	Oid in_param;
+	Datum numeric_limit; /* what a numeric of the declared type is below; 0: not made yet */
 	void *domain;
 	bool has_domain;
 	/* Arrays: the element; composite types: the attributes in their order. */
@@ -130,8 +131,7 @@ extern void bifang_out_context(void *arg);
 
 /* Is every value of decimal(precision, scale) one of the declared type, with the same scale? */
 extern bool bifang_numeric_fits_always(const BifangOut *o, int precision, int scale);
-/* To a declared precision and scale that may not hold the value: PostgreSQL's own rounding, and
- * then it must not have rounded. */
+/* To a declared precision and scale that may not hold the value. */
 extern Datum bifang_numeric_fit(BifangOut *o, Datum num);
 
 /* By storage: `fits` says that a numeric needs no check. */
@@ -147,8 +147,17 @@ extern BfView bifang_checked_json(BifangOut *o, BfView v);
 /* By the type's input function. */
 extern Datum bifang_input_text(BifangOut *o, char *text);
 
-/* Nested types. */
-extern bool bifang_nested_possible(const BfField *from, Oid typid);
+/* Why there is no conversion: of which part, and what is wrong with it. */
+typedef struct BifangMisfit
+{
+	const char *path; /* behind the column's name: `.member`, `[]`; NULL = nothing found yet */
+	const char *text;
+} BifangMisfit;
+
+/* As bifang_out_possible; `why` (NULL = nobody asks) is filled when there is no conversion. */
+extern bool bifang_out_fits(const BfField *from, Oid typid, BifangMisfit *why);
+/* The same for nested types. */
+extern bool bifang_nested_fits(const BfField *from, Oid typid, BifangMisfit *why);
 /* Makes the conversions of its parts. */
 extern BifangFlatFn bifang_choose_nested(BifangOut *o, const BifangOutWhat *what);
 

@@ -56,8 +56,34 @@ child_named(const BfField *f, const char *name)
 	return n == 1 ? found : -1;
 }
 
+/* The part's own path in front of what was found in it. */
 static bool
-composite_possible(const BfField *from, Oid typid)
+misfit_below(BifangMisfit *why, const char *part)
+{
+	if (why != NULL)
+		why->path = psprintf("%s%s", part, why->path);
+	return false;
+}
+
+static bool
+no_member(const BfField *from, const char *name, BifangMisfit *why)
+{
+	StringInfoData names;
+
+	if (why == NULL)
+		return false;
+	initStringInfo(&names);
+	for (int32 i = 0; i < from->n_children && names.len < 200; i++)
+		appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "", from->children[i].name);
+	*why = (BifangMisfit){psprintf(".%s", name),
+						  psprintf("the struct has no such member (or several that differ in "
+								   "case), it has %s",
+								   names.data)};
+	return false;
+}
+
+static bool
+composite_fits(const BfField *from, Oid typid, BifangMisfit *why)
 {
 	TupleDesc desc = lookup_rowtype_tupdesc_noerror(typid, -1, true);
 	bool ok = desc != NULL;
@@ -65,11 +91,15 @@ composite_possible(const BfField *from, Oid typid)
 	for (int i = 0; ok && i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int32 child = child_named(from, NameStr(att->attname));
+		const char *name = NameStr(att->attname);
+		int32 child = child_named(from, name);
 
-		if (!att->attisdropped)
-			ok = child >= 0 &&
-				 bifang_out_possible(&from->children[child], getBaseType(att->atttypid));
+		if (att->attisdropped)
+			continue;
+		if (child < 0)
+			ok = no_member(from, name, why);
+		else if (!bifang_out_fits(&from->children[child], getBaseType(att->atttypid), why))
+			ok = misfit_below(why, psprintf(".%s", name));
 	}
 	if (desc != NULL)
 		ReleaseTupleDesc(desc);
@@ -77,7 +107,7 @@ composite_possible(const BfField *from, Oid typid)
 }
 
 bool
-bifang_nested_possible(const BfField *from, Oid typid)
+bifang_nested_fits(const BfField *from, Oid typid, BifangMisfit *why)
 {
 	Oid elem = get_element_type(typid);
 	int32 levels;
@@ -86,12 +116,15 @@ bifang_nested_possible(const BfField *from, Oid typid)
 	check_stack_depth();
 	if (is_json(typid))
 		return true;
-	if (from->type.kind == BF_KIND_STRUCT)
-		return get_typtype(typid) == TYPTYPE_COMPOSITE && composite_possible(from, typid);
-	if (from->type.kind != BF_KIND_LIST || !OidIsValid(elem) || from->n_children != 1)
-		return false;
+	if (from->type.kind == BF_KIND_STRUCT && get_typtype(typid) == TYPTYPE_COMPOSITE)
+		return composite_fits(from, typid, why);
 	inner = innermost(from, &levels);
-	return levels <= MAXDIM && bifang_out_possible(inner, getBaseType(elem));
+	if (from->type.kind == BF_KIND_LIST && OidIsValid(elem) && levels <= MAXDIM)
+		return bifang_out_fits(inner, getBaseType(elem), why) || misfit_below(why, "[]");
+	if (why != NULL)
+		*why = (BifangMisfit){"", psprintf("%s cannot be read as %s", bifang_type_text(from->type),
+										   bifang_pg_type_text(typid, -1))};
+	return false;
 }
 
 /* ---- JSON ---- */
@@ -215,9 +248,11 @@ array_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 	int32 n_items = Max(items_end - items_first, 0);
 	Datum *all = palloc_extended((Size) (n_items + 1) * sizeof *all, MCXT_ALLOC_HUGE);
 	bool *nulls = palloc_extended((Size) n_items + 1, MCXT_ALLOC_HUGE);
+	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
 
 	if (n_items > 0)
 		bifang_out_run(o->parts[0], items, items_first, n_items, all, nulls, NULL);
+	error_context_stack = &callback;
 	for (int32 i = 0; i < n; i++)
 	{
 		int32 at = first + i;
@@ -229,6 +264,7 @@ array_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 		values[i] =
 			make_array(o, vec, first + i, all + (at - items_first), nulls + (at - items_first));
 	}
+	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 }
 
@@ -242,6 +278,7 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 	bool **nulls = palloc((Size) (o->n_parts + 1) * sizeof *nulls);
 	Datum *row = palloc0((Size) o->desc->natts * sizeof *row);
 	bool *row_nulls = palloc((Size) o->desc->natts * sizeof *row_nulls);
+	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
 
 	for (int32 k = 0; k < o->n_parts; k++)
 	{
@@ -250,6 +287,7 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 		bifang_out_run(o->parts[k], &vec->children[o->part_fields[k]], first, n, columns[k],
 					   nulls[k], isnull);
 	}
+	error_context_stack = &callback;
 	for (int32 i = 0; i < n; i++)
 	{
 		int32 k = 0;
@@ -266,16 +304,19 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 		}
 		values[i] = HeapTupleGetDatum(heap_form_tuple(o->desc, row, row_nulls));
 	}
+	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 }
 
 /* ---- which conversion ---- */
 
 static BifangOut *
-part_of(BifangOut *o, const BifangOutWhat *what, const BfField *field, Oid typid, int32 typmod)
+part_of(BifangOut *o, const BifangOutWhat *what, const BfField *field, const char *name, Oid typid,
+		int32 typmod)
 {
 	BifangOutWhat part = *what;
 
+	part.column = psprintf("%s%s", what->column, name);
 	part.field = field;
 	part.typid = typid;
 	part.typmod = typmod;
@@ -301,7 +342,7 @@ bifang_choose_nested(BifangOut *o, const BifangOutWhat *what)
 
 		get_typlenbyvalalign(elem, &o->elem_len, &o->elem_by_value, &o->elem_align);
 		o->parts = palloc(sizeof *o->parts);
-		o->parts[0] = part_of(o, what, inner, elem, o->typmod);
+		o->parts[0] = part_of(o, what, inner, "[]", elem, o->typmod);
 		o->n_parts = 1;
 		return array_flat;
 	}
@@ -318,7 +359,8 @@ bifang_choose_nested(BifangOut *o, const BifangOutWhat *what)
 		child = child_named(o->field, NameStr(att->attname));
 		o->part_fields[o->n_parts] = child;
 		o->parts[o->n_parts] =
-			part_of(o, what, &o->field->children[child], att->atttypid, att->atttypmod);
+			part_of(o, what, &o->field->children[child], psprintf(".%s", NameStr(att->attname)),
+					att->atttypid, att->atttypmod);
 		o->n_parts++;
 	}
 	return composite_flat;

@@ -123,13 +123,24 @@ vector_type(const BfField *f)
 }
 
 bool
-bifang_out_possible(const BfField *from, Oid typid)
+bifang_out_fits(const BfField *from, Oid typid, BifangMisfit *why)
 {
 	BfType type = vector_type(from);
 
 	if (bf_type_storage(type) == BF_STORE_NESTED)
-		return bifang_nested_possible(from, typid);
-	return choose(type, typid, false, true).flat != NULL;
+		return bifang_nested_fits(from, typid, why);
+	if (choose(type, typid, false, true).flat != NULL)
+		return true;
+	if (why != NULL)
+		*why = (BifangMisfit){"", psprintf("%s cannot be read as %s", bifang_type_text(from->type),
+										   bifang_pg_type_text(typid, -1))};
+	return false;
+}
+
+bool
+bifang_out_possible(const BfField *from, Oid typid)
+{
+	return bifang_out_fits(from, typid, NULL);
 }
 
 /* Integer kinds by the decimal digits that their values may have. */
@@ -150,27 +161,34 @@ integer_digits(BfType t)
 }
 
 static void
-no_conversion(const BifangOutWhat *what)
+no_conversion(const BifangOutWhat *what, const BifangMisfit *why)
 {
-	if (what->file != NULL)
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-						errmsg("\"%s\": column \"%s\" of type %s cannot be read as %s", what->file,
-							   what->column, bifang_type_text(what->field->type),
-							   bifang_pg_type_text(what->typid, what->typmod))));
+	Oid typid;
+	int32 typmod;
+	bool hint = bifang_type_default(what->field, &typid, &typmod);
+	bool detail = why->path != NULL && why->path[0] != '\0';
+
 	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-					errmsg("column \"%s\" of type %s cannot be read as %s", what->column,
-						   bifang_type_text(what->field->type),
-						   bifang_pg_type_text(what->typid, what->typmod))));
+					what->file == NULL
+						? errmsg("column \"%s\" of type %s cannot be read as %s", what->column,
+								 bifang_type_text(what->field->type),
+								 bifang_pg_type_text(what->typid, what->typmod))
+						: errmsg("\"%s\": column \"%s\" of type %s cannot be read as %s",
+								 what->file, what->column, bifang_type_text(what->field->type),
+								 bifang_pg_type_text(what->typid, what->typmod)),
+					detail ? errdetail("\"%s%s\": %s.", what->column, why->path, why->text) : 0,
+					hint ? errhint("Declare it as %s.", bifang_pg_type_text(typid, typmod)) : 0));
 }
 
 static void
 choose_conversion(BifangOut *o, const BifangOutWhat *what)
 {
+	BifangMisfit why = {0};
 	BifangChoice c;
 	bool fits;
 
-	if (!bifang_out_possible(what->field, o->typid))
-		no_conversion(what);
+	if (!bifang_out_fits(what->field, o->typid, &why))
+		no_conversion(what, &why);
 	if (bf_type_storage(o->from) == BF_STORE_NESTED)
 	{
 		o->flat = bifang_choose_nested(o, what);
