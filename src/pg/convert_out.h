@@ -28,8 +28,8 @@
  *
  * "Checked": a value that would change raises 22003 (22008 for dates and times, 22021 for text that
  * the database cannot hold, 22001 for text that is too long), naming file and column (parts of
- * nested ones as `column.member` and `column[]`); or becomes NULL or, as to text, another one, where
- * the table's options out_of_range and invalid_text say so.
+ * nested ones as `column.member` and `column[]`); or becomes NULL or, as to text, another one,
+ * where the table's options out_of_range and invalid_text say so.
  */
 #ifndef BIFANG_PG_CONVERT_OUT_H
 #define BIFANG_PG_CONVERT_OUT_H
