@@ -299,7 +299,11 @@ prune(BfiParquetReader *r, bool *may, BfError *err)
 	}
 	if ((r->filter.prune & BF_PRUNE_BLOOM) != 0)
 	{
-		*may = bf_pred_may_contain(r->filter.pred, bloom_may_have, &p);
+		/* What the statistics exclude needs no filter. */
+		*may =
+			(r->filter.prune & BF_PRUNE_ROW_GROUP) != 0
+				? bf_pred_may_match_and_contain(r->filter.pred, row_group_stats, bloom_may_have, &p)
+				: bf_pred_may_contain(r->filter.pred, bloom_may_have, &p);
 		BF_TRY(p.status);
 		r->counters->row_groups_by_bloom += !*may;
 	}

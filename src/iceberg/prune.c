@@ -316,8 +316,7 @@ bf_ice_prune_manifest(const BfIcePruner *p, const BfIceManifest *m)
 	if (e.spec == NULL || m->partitions->schema->type != BF_AVRO_ARRAY ||
 		m->partitions->u.list.n != e.spec->n_spec_fields)
 		return false;
-	return !bf_pred_may_match(p->pred, stats_of, &e) ||
-		   !bf_pred_may_contain(p->pred, may_have_value, &e);
+	return !bf_pred_may_match_and_contain(p->pred, stats_of, may_have_value, &e);
 }
 
 BfIcePrunedBy
@@ -331,14 +330,15 @@ bf_ice_prune_file(const BfIcePruner *p, int32_t spec_id, const BfValue *partitio
 		e.spec = find_spec(p, spec_id);
 		e.partition = partition;
 		if (e.spec != NULL && e.spec->n > 0 &&
-			(!bf_pred_may_match(p->pred, stats_of, &e) ||
-			 !bf_pred_may_contain(p->pred, may_have_value, &e)))
+			!bf_pred_may_match_and_contain(p->pred, stats_of, may_have_value, &e))
 			return BF_ICE_PRUNED_BY_PARTITION;
 	}
 	if ((p->flags & BF_PRUNE_MANIFEST) == 0 || metrics.len == 0)
 		return BF_ICE_NOT_PRUNED;
 	e.use_bounds = true;
-	return bf_pred_may_match(p->pred, stats_of, &e) ? BF_ICE_NOT_PRUNED : BF_ICE_PRUNED_BY_BOUNDS;
+	return bf_pred_may_match_and_contain(p->pred, stats_of, may_have_value, &e)
+			   ? BF_ICE_NOT_PRUNED
+			   : BF_ICE_PRUNED_BY_BOUNDS;
 }
 
 bool

@@ -90,8 +90,8 @@ bfi_pred_lower_bound(const BfPred *p, const BfValue *v)
 }
 
 /* One value: what equals it under PostgreSQL's rules may have other bits. */
-static bool
-may_have_value(const BfPred *p, const BfValue *v, BfMayHave has, void *arg)
+bool
+bfi_pred_may_have(const BfPred *p, const BfValue *v, BfMayHave has, void *arg)
 {
 	BfValue other = *v;
 
@@ -121,10 +121,10 @@ may_contain(const BfPred *p, BfMayHave has, void *arg, int depth)
 	switch (p->kind)
 	{
 		case BF_PRED_FALSE: return false;
-		case BF_PRED_EQ: return p->n_values < 1 || may_have_value(p, p->values, has, arg);
+		case BF_PRED_EQ: return p->n_values < 1 || bfi_pred_may_have(p, p->values, has, arg);
 		case BF_PRED_IN:
 			for (int32_t i = 0; i < p->n_values; i++)
-				if (may_have_value(p, &p->values[i], has, arg))
+				if (bfi_pred_may_have(p, &p->values[i], has, arg))
 					return true;
 			return false;
 		case BF_PRED_AND:

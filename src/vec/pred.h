@@ -100,6 +100,10 @@ extern bool bf_pred_may_match(const BfPred *p, BfStatsOf stats_of, void *arg);
  * Only EQ and IN ask; of floats NaN is never asked for, and 0 is asked for with both signs. */
 typedef bool (*BfMayHave)(void *arg, int32_t field, const BfValue *value);
 extern bool bf_pred_may_contain(const BfPred *p, BfMayHave has, void *arg);
+/* Both at every leaf, for every single value: `a = 1 OR b < 5` can't match when 1 is absent from a
+ * and all of b are above, which neither of them finds out alone. */
+extern bool
+bf_pred_may_match_and_contain(const BfPred *p, BfStatsOf stats_of, BfMayHave has, void *arg);
 
 /* The batch's vector for a field index; NULL = not in the batch (its leaves count as UNKNOWN). */
 typedef const BfVector *(*BfColumnOf)(void *arg, int32_t field);

@@ -36,6 +36,9 @@ bfi_pred_has_values(BfPredKind k)
 /* Index of the first of the values that is not less than v. */
 extern int32_t bfi_pred_lower_bound(const BfPred *p, const BfValue *v);
 
+/* May one of the leaf's values be there? What equals it may have other bits. */
+extern bool bfi_pred_may_have(const BfPred *p, const BfValue *v, BfMayHave has, void *arg);
+
 /* The leaf's kind over a column of that type: FALSE or NOT_NULL where its values say no more. */
 extern BfPredKind bfi_pred_effective_kind(const BfPred *p, BfType type);
 

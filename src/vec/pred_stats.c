@@ -140,18 +140,49 @@ may_compare(const Facts *f, const BfPred *p)
 	}
 }
 
+/* Whom to ask about a set. */
+typedef struct Ask
+{
+	BfStatsOf stats_of;
+	BfMayHave has; /* NULL = nobody */
+	void *arg;
+} Ask;
+
+/* The same for one of the values after the other: is it within the bounds, and there? */
 static bool
-may_match_leaf(const BfPred *p, BfStatsOf stats_of, void *arg)
+may_have_any(const Ask *ask, const Facts *f, const BfPred *p)
+{
+	int32_t n = p->kind == BF_PRED_IN ? p->n_values : 1;
+
+	for (int32_t i = 0; i < n; i++)
+		if (may_equal(f, &p->values[i]) && bfi_pred_may_have(p, &p->values[i], ask->has, ask->arg))
+			return true;
+	return false;
+}
+
+static void
+nothing_known(BfColumnStats *s)
+{
+	memset(s, 0, sizeof *s);
+	s->null_count = s->row_count = -1;
+	s->may_have_nan = true;
+}
+
+static bool
+may_match_leaf(const BfPred *p, const Ask *ask)
 {
 	BfPredKind kind = p->kind;
+	bool ask_values = ask->has != NULL && (kind == BF_PRED_EQ || kind == BF_PRED_IN);
 	BfColumnStats s;
 	Facts f;
 
-	memset(&s, 0, sizeof s);
-	s.null_count = s.row_count = -1;
-	s.may_have_nan = true;
-	if (!stats_of(arg, p->field, &s) || !s.known)
-		return kind != BF_PRED_IN || p->n_values > 0;
+	nothing_known(&s);
+	if (!ask->stats_of(ask->arg, p->field, &s) || !s.known)
+	{
+		if (!ask_values || p->n_values < 1)
+			return kind != BF_PRED_IN || p->n_values > 0;
+		nothing_known(&s);
+	}
 	take_facts(&s, p, &f);
 	if (s.row_count == 0)
 		return false;
@@ -163,11 +194,13 @@ may_match_leaf(const BfPred *p, BfStatsOf stats_of, void *arg)
 	kind = bfi_pred_effective_kind(p, p->n_values > 0 ? p->values[0].type : BF_TYPE(NULL));
 	if (kind == BF_PRED_FALSE)
 		return false;
+	if (ask_values && (kind == BF_PRED_EQ || kind == BF_PRED_IN))
+		return may_have_any(ask, &f, p);
 	return !bfi_pred_has_values(kind) || may_compare(&f, p);
 }
 
 static bool
-may_match(const BfPred *p, BfStatsOf stats_of, void *arg, int depth)
+may_match(const BfPred *p, const Ask *ask, int depth)
 {
 	if (depth > BF_PRED_DEPTH_MAX)
 		return true;
@@ -178,20 +211,30 @@ may_match(const BfPred *p, BfStatsOf stats_of, void *arg, int depth)
 		case BF_PRED_UNKNOWN: return true;
 		case BF_PRED_AND:
 			for (int32_t i = 0; i < p->n_children; i++)
-				if (!may_match(p->children[i], stats_of, arg, depth + 1))
+				if (!may_match(p->children[i], ask, depth + 1))
 					return false;
 			return true;
 		case BF_PRED_OR:
 			for (int32_t i = 0; i < p->n_children; i++)
-				if (may_match(p->children[i], stats_of, arg, depth + 1))
+				if (may_match(p->children[i], ask, depth + 1))
 					return true;
 			return false;
-		default: return may_match_leaf(p, stats_of, arg);
+		default: return may_match_leaf(p, ask);
 	}
 }
 
 bool
 bf_pred_may_match(const BfPred *p, BfStatsOf stats_of, void *arg)
 {
-	return may_match(p, stats_of, arg, 0);
+	Ask ask = {.stats_of = stats_of, .arg = arg};
+
+	return may_match(p, &ask, 0);
+}
+
+bool
+bf_pred_may_match_and_contain(const BfPred *p, BfStatsOf stats_of, BfMayHave has, void *arg)
+{
+	Ask ask = {.stats_of = stats_of, .has = has, .arg = arg};
+
+	return may_match(p, &ask, 0);
 }

@@ -82,17 +82,38 @@ TEST(pred_filter_random)
 	}
 }
 
+typedef struct StatsAndValues
+{
+	PredStats *stats;
+	PredModel *values;
+} StatsAndValues;
+
+static bool
+model_stats_of(void *arg, int32_t field, BfColumnStats *s)
+{
+	return pred_stats_of(((StatsAndValues *) arg)->stats, field, s);
+}
+
+static bool
+model_has(void *arg, int32_t field, const BfValue *value)
+{
+	return pred_has(((StatsAndValues *) arg)->values, field, value);
+}
+
 TEST(pred_may_match_random)
 {
 	int64_t pruned = 0;
 	int64_t absent = 0;
+	int64_t both = 0;
 	int64_t none = 0;
 
 	for (int round = 0; round < 20000 && !test_failed(); round++)
 	{
 		PredModel m = {.below = random_below};
 		bool any = false;
+		bool out = false;
 		PredStats stats;
+		StatsAndValues asked = {&stats, &m};
 		BfPred *p;
 
 		m.a = bf_arena_new(test_host(), "model", 1 << 26);
@@ -105,18 +126,28 @@ TEST(pred_may_match_random)
 		{
 			pruned++;
 			EXPECT(!any);
+			out = true;
 		}
 		if (!bf_pred_may_contain(p, pred_has, &m))
 		{
 			absent++;
 			EXPECT(!any);
+			out = true;
 		}
+		if (!bf_pred_may_match_and_contain(p, model_stats_of, model_has, &asked))
+		{
+			both++;
+			EXPECT(!any);
+		}
+		else
+			EXPECT(!out);
 		none += !any;
 		bf_arena_free(m.a);
 	}
 	/* The answers must also be good for something. */
 	EXPECT(pruned > none / 2);
 	EXPECT(absent > none / 8);
+	EXPECT(both > pruned && both > absent);
 }
 
 /* --- The rules, one by one ----------------------------------------------------------------------
