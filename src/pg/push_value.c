@@ -362,6 +362,11 @@ compare_float(BfArena *a, const BifangPushColumn *c, const BifangComparison *cmp
 		d = DatumGetFloat8(value);
 	else
 		return not_null(a, c);
+	/* Nothing is above NaN, and nothing is unknown when it is the limit. */
+	if (isnan(d) && cmp->op == BTGreaterStrategyNumber)
+		return bifang_pred_new(a, BF_PRED_FALSE);
+	if (isnan(d) && cmp->op == BTLessEqualStrategyNumber)
+		return not_null(a, c);
 	if (bf_type_storage(c->type) == BF_STORE_F32)
 		return compare_float4(a, c, cmp->op, d);
 	v.v.f64 = d;
