@@ -1,7 +1,7 @@
 #!/bin/bash
 # The differential test: predicates over tables of every type and partition transform, in all tiers. Whatever is
-# switched on or off, the foreign table and its heap twin must give the same answer; what differs is printed as the
-# statement that shows it.
+# switched on or off, the foreign table and its heap twin must give the same answer, and files, row groups, pages and
+# rows that must be left out are counted as left out; what differs is printed as the statement that shows it.
 #   test/diff/run.sh
 # DIFF_SEED=n other tables and predicates; DIFF_N=n predicates per table (more take longer); DIFF_MODES=all each
 # with every setting off by itself, not only one of them in turn; DIFF_CORPUS=all adds every
@@ -35,11 +35,15 @@ corpus_tables() {
 	done
 	echo '\set ON_ERROR_STOP 1'
 }
+transforms=$("$server" path diff)/transforms
+mkdir -p "$transforms" && tar -C "$transforms" -xzf "$RUN/data/transforms.tar.gz" && chmod -R a+rX "$transforms" || exit 1
 echo "seed $seed, $n predicates per table"
 {
 	cat "$here/lib.sql" "$here/generic.sql"
 	perl "$here/generate.pl" "$seed" "$n"
 	cat "$here/sources.sql"
+	cat "$here/counters.sql"
+	perl "$here/counters.pl" "$seed" "$((n * 6 / 10 + 1))" "$transforms"
 	[ "${DIFF_CORPUS:-}" != all ] || corpus_tables
 	cat "$here/report.sql"
 } >"$RUN/diff.sql"
