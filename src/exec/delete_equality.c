@@ -186,7 +186,7 @@ add_file(BfDeleteCache *c, BfiKeyTable *t, const BfDeleteSource *s, BfError *err
 		fields[i].required = true;
 		fields[i].has_default = false;
 	}
-	status = bfi_delete_open(c, s->path, fields, t->n, &scratch, &reader, &n, err);
+	status = bfi_delete_open(c, s, fields, t->n, &scratch, &reader, &n, err);
 	if (status == BF_OK)
 		status = bfi_map_reserve(&t->map, n, err);
 	if (status == BF_OK)

@@ -63,9 +63,10 @@ struct BfDeleteCache
 };
 
 /* A reader of a delete file for these fields, in an arena of its own that the caller frees.
- * *n_rows, which may be NULL, is how many rows it may have: a guess that the file's size bounds. */
+ * *n_rows, which may be NULL, is how many rows it may have: a guess that the file's size bounds,
+ * 0 where nothing tells. */
 extern BfStatus
-bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32_t n,
+bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields, int32_t n,
 				BfArena **scratch, BfReader **out, uint64_t *n_rows, BfError *err) BF_MUST_CHECK;
 
 /* --- delete_vector.c ----------------------------------------------------------------------------

@@ -156,7 +156,7 @@ read_rows(BfDeleteCache *c, PositionFile *f, BfReader *reader, BfArena *scratch,
 }
 
 static BfStatus
-read_file(BfDeleteCache *c, const char *path, PositionFile *f, BfError *err)
+read_file(BfDeleteCache *c, const BfDeleteSource *s, PositionFile *f, BfError *err)
 {
 	static const char *const path_names[] = {"file_path"};
 	static const char *const pos_names[] = {"pos"};
@@ -182,7 +182,7 @@ read_file(BfDeleteCache *c, const char *path, PositionFile *f, BfError *err)
 
 	BF_TRY(bfi_map_init(c->arena, c->seed, &f->written, err));
 	BF_TRY(bfi_map_init(c->arena, c->seed, &f->local, err));
-	status = bfi_delete_open(c, path, fields, 2, &scratch, &reader, NULL, err);
+	status = bfi_delete_open(c, s, fields, 2, &scratch, &reader, NULL, err);
 	if (status == BF_OK)
 		status = read_rows(c, f, reader, scratch, err);
 	bf_arena_free(scratch);
@@ -191,11 +191,11 @@ read_file(BfDeleteCache *c, const char *path, PositionFile *f, BfError *err)
 
 /* The file, read when it is asked for the first time. */
 static BfStatus
-find_file(BfDeleteCache *c, const char *path, PositionFile **out, BfError *err)
+find_file(BfDeleteCache *c, const BfDeleteSource *s, PositionFile **out, BfError *err)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(s->path);
 	const int64_t *known =
-		bfi_map_find(&c->positions, path, n, bfi_map_hash(&c->positions, path, n));
+		bfi_map_find(&c->positions, s->path, n, bfi_map_hash(&c->positions, s->path, n));
 	int64_t *ignored;
 
 	if (known != NULL)
@@ -204,8 +204,8 @@ find_file(BfDeleteCache *c, const char *path, PositionFile **out, BfError *err)
 		return BF_OK;
 	}
 	BF_NEW(c->arena, *out, 1, err);
-	BF_TRY(read_file(c, path, *out, err));
-	return put_path(&c->positions, path, (int64_t) (intptr_t) *out, &ignored, err);
+	BF_TRY(read_file(c, s, *out, err));
+	return put_path(&c->positions, s->path, (int64_t) (intptr_t) *out, &ignored, err);
 }
 
 BfStatus
@@ -216,7 +216,7 @@ bfi_positions(BfDeleteCache *c, const BfDeleteSource *s, const char *data_path, 
 	const int64_t *index;
 	PositionFile *f;
 
-	if (find_file(c, s->path, &f, err) != BF_OK)
+	if (find_file(c, s, &f, err) != BF_OK)
 		return bf_error_object(err, s->path);
 	index = bfi_map_find(&f->local, data_path, n, bfi_map_hash(&f->local, data_path, n));
 	*out = index == NULL ? NULL : f->sets[*index];

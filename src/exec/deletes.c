@@ -1,3 +1,4 @@
+#include "exec/avro_reader.h"
 #include "exec/delete_internal.h"
 #include "exec/parquet_reader.h"
 
@@ -59,7 +60,7 @@ bf_delete_counters(const BfDeleteCache *c)
 }
 
 BfStatus
-bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32_t n,
+bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields, int32_t n,
 				BfArena **scratch, BfReader **out, uint64_t *n_rows, BfError *err)
 {
 	BfArena *a = bf_arena_new(bf_arena_host(c->arena), "delete file", c->options.bytes_max);
@@ -82,7 +83,11 @@ bfi_delete_open(BfDeleteCache *c, const char *path, const BfField *fields, int32
 	projection->schema = schema;
 	projection->fields = indexes;
 	projection->n_fields = n;
-	BF_TRY(bf_source_open(a, path, c->options.io, &source, err));
+	BF_TRY(bf_source_open(a, s->path, c->options.io, &source, err));
+	if (n_rows != NULL)
+		*n_rows = 0;
+	if (s->avro)
+		return bf_exec_avro_reader_over(a, source, projection, NULL, out, err);
 	BF_TRY(bf_parquet_open(a, source, NULL, &file, err));
 	bf_parquet_verify_checksums(file, !c->options.no_checksums);
 	if (n_rows != NULL)

@@ -3,10 +3,10 @@
  *
  * Three kinds of sources say so, all of Apache Iceberg (https://iceberg.apache.org/spec/):
  *
- *   POSITION  a Parquet file of (file_path, pos), by field ids 2147483546 and 2147483545. Rows
+ *   POSITION  a file of (file_path, pos), by field ids 2147483546 and 2147483545. Rows
  *             without a path are passed over; one with a path and without a position, or with a
  *             negative one, is corrupt. Paths are compared as local paths.
- *   EQUALITY  a Parquet file whose columns `ids` hold keys. A row is deleted when all of them are
+ *   EQUALITY  a file whose columns `ids` hold keys. A row is deleted when all of them are
  *             NOT DISTINCT from those of a row of the file: NULL equals NULL, NaN equals NaN and
  *             -0 equals 0. Columns are found by id and promoted to the table's type, columns that
  *             were dropped since too; other columns of the file don't matter.
@@ -14,6 +14,8 @@
  *             checksum, magic D1 D3 39 64, 64-bit Roaring bitmap, uint32 BE CRC-32 of magic and
  *             bitmap }. A bitmap without this frame (early writers) is read too. Its cardinality
  *             must be the record count of the manifest.
+ *
+ * Files of the first two kinds are Parquet or Avro.
  *
  * Which sources apply to which data file is the planner's business (sequence numbers, partitions, a
  * vector instead of position deletes). A source that can't be read fails the scan.
@@ -44,7 +46,8 @@ typedef enum BfDeleteKind
 typedef struct BfDeleteSource
 {
 	BfDeleteKind kind;
-	const char *path;	  /* local: a Parquet file, of a vector the Puffin file */
+	const char *path;	  /* local; of a vector the Puffin file */
+	bool avro;			  /* POSITION, EQUALITY: an Avro file and not a Parquet file */
 	int64_t sequence;	  /* EQUALITY: data sequence number */
 	int32_t scope;		  /* EQUALITY: equal numbers where the planner's rules differ by sequence
 						   * only (same partition, or both global); BF_DELETE_SCOPE_OWN */

@@ -269,6 +269,7 @@ keep_entry(BfiDeletePlan *d, const BfiEntry *e, BfIceDeleteKind kind, BfIceDelet
 
 	BF_NEW(d->arena, f, 1, err);
 	f->kind = kind;
+	f->avro = strcmp(e->format, "AVRO") == 0;
 	f->sequence_number = e->sequence_number;
 	f->record_count = e->record_count;
 	f->file_size = e->file_size;
@@ -454,7 +455,7 @@ bfi_delete_plan_add(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 	bool is_vector = e->content == BF_ICE_POSITION_DELETES && strcmp(e->format, "PUFFIN") == 0;
 
 	BF_NEVER(err, e->deletes == NULL);
-	if (!is_vector && strcmp(e->format, "PARQUET") != 0)
+	if (!is_vector && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "delete files of format %.40s are not read: %.300s",
 				e->format, e->path);
 	if (is_vector)

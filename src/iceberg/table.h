@@ -106,6 +106,7 @@ typedef struct BfIceDeleteFile
 {
 	BfIceDeleteKind kind;
 	const char *path; /* local; the Puffin file of a vector */
+	bool avro;		  /* an Avro file and not a Parquet file */
 	int64_t sequence_number;
 	int64_t record_count;
 	int64_t file_size;

@@ -158,6 +158,7 @@ static BfDeleteSource
 source_of(BifangDeleteSet *s, const BfIceDeleteFile *f)
 {
 	BfDeleteSource source = {.path = f->path,
+							 .avro = f->avro,
 							 .sequence = f->sequence_number,
 							 .scope = BF_DELETE_SCOPE_OWN,
 							 .record_count = f->record_count};

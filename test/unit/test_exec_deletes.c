@@ -5,6 +5,7 @@
 #include "exec/parquet_reader.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
+#include "unit/test_exec_deletes_avro.h"
 
 #define DATA "test/data/deletes/"
 #define ROWS 1000
@@ -258,25 +259,36 @@ static const BfDeleteSource equality[] = {
 };
 #define N_EQUALITY ((int32_t) (sizeof equality / sizeof *equality))
 
+/* The same as an Avro file. */
+static BfDeleteSource
+as_avro(BfDeleteSource s)
+{
+	s.path = test_avro_copy(test_arena(), s.path);
+	s.avro = true;
+	return s;
+}
+
 TEST(deletes_equality_each)
 {
 	/* As PyArrow and a dictionary of Python count them. */
 	static const int32_t left[N_EQUALITY] = {880, 679, 800, 129,  0,	997,
 											 965, 855, 0,	ROWS, ROWS, 950};
 
-	for (int32_t i = 0; i < N_EQUALITY; i++)
+	for (int32_t n = 0; n < 2 * N_EQUALITY; n++)
 	{
 		BfArena *a = bf_arena_new(test_host(), "test", (size_t) 256 << 20);
+		int32_t i = n / 2;
+		BfDeleteSource s = n % 2 == 0 ? equality[i] : as_avro(equality[i]);
 		uint64_t want[WORDS], got[WORDS];
 		BfDeletes *d;
 
 		memset(want, 0xff, sizeof want);
 		memset(got, 0xff, sizeof got);
 		expect_keys(a, &equality[i], want);
-		REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &equality[i], 1, &d, &test_err));
+		REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 		if (d != NULL)
 			REQUIRE_OK(apply(a, d, 0, got, &test_err));
-		check_same(got, want, equality[i].path);
+		check_same(got, want, s.path);
 		EXPECT_EQ(count(got), left[i]);
 		bf_arena_free(a);
 	}
@@ -307,12 +319,14 @@ TEST(deletes_random)
 	BfArena *all = bf_arena_new(test_host(), "test", (size_t) 256 << 20);
 	BfDeleteCache *c = new_cache(all);
 	static uint64_t each[N_EQUALITY][WORDS];
+	BfDeleteSource avro[N_EQUALITY];
 
 	memset(each, 0xff, sizeof each);
 	for (int32_t i = 0; i < N_EQUALITY; i++)
 	{
 		BfArena *a = bf_arena_new(test_host(), "test", (size_t) 256 << 20);
 
+		avro[i] = as_avro(equality[i]);
 		expect_keys(a, &equality[i], each[i]);
 		bf_arena_free(a);
 	}
@@ -329,7 +343,7 @@ TEST(deletes_random)
 		for (int32_t i = 0; i < N_EQUALITY; i++)
 			if (count(each[i]) > 0 && test_random_below(3) == 0)
 			{
-				sources[n] = equality[i];
+				sources[n] = test_random_below(2) == 0 ? equality[i] : avro[i];
 				sources[n++].scope = (int32_t) test_random_below(3) - 1;
 				for (int w = 0; w < WORDS; w++)
 					want[w] &= each[i][w];
@@ -368,6 +382,7 @@ TEST(deletes_sequence)
 	expect_keys(a, &s[1], renamed);
 	memcpy(both, renamed, sizeof both);
 	expect_keys(a, &s[0], both);
+	s[1] = as_avro(s[1]); /* files of both formats in one table of keys */
 	EXPECT(count(both) < count(renamed));
 
 	for (int round = 0; round < 2; round++)
@@ -410,6 +425,14 @@ TEST(deletes_equality_refused)
 	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_NOTFOUND, -1);
 	s.path = DATA "vectors.puffin";
 	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	s = as_avro(equality[0]);
+	s.n_ids = 2;
+	s.ids = lacking_ids;
+	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_STR(test_err.object, s.path);
+	s.path = DATA "eq_id.parquet";
+	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, 0);
+	EXPECT_STR(test_err.object, s.path);
 	/* None of it has spoilt the cache. */
 	s = equality[0];
 	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
@@ -478,14 +501,20 @@ TEST(deletes_position)
 	static const int32_t deleted[3][4] = {{300, 586, 0, 0}, {300, 586, 0, 0}, {2, 0, 0, 0}};
 	BfArena *a = test_arena();
 	BfDeleteCache *c = new_cache(a);
+	BfDeleteSource avro = {0};
 
-	for (size_t f = 0; f < 3; f++)
+	for (size_t n = 0; n < 6; n++)
 		for (size_t k = 0; k < 4; k++)
 		{
+			size_t f = n / 2;
 			BfDeleteSource s = {.kind = BF_DELETE_POSITION, .path = files[f]};
 			uint64_t want[BF_VALIDITY_WORDS], got[BF_VALIDITY_WORDS];
 			BfDeletes *d;
 
+			if (n % 2 == 1 && k == 0)
+				avro = as_avro(s);
+			if (n % 2 == 1)
+				s = avro;
 			EXPECT_EQ(expect_positions(a, files[f], data[k], want), deleted[f][k]);
 			REQUIRE_OK(bf_deletes_new(a, c, data[k], 4, &s, 1, &d, &test_err));
 			EXPECT_EQ(d != NULL, deleted[f][k] > 0 || (k == 2 && f < 2));
@@ -499,7 +528,7 @@ TEST(deletes_position)
 				EXPECT_EQ(got[0], UINT64_MAX - 8);
 			}
 		}
-	EXPECT_EQ(bf_delete_counters(c)->files_read, 3);
+	EXPECT_EQ(bf_delete_counters(c)->files_read, 6);
 }
 
 TEST(deletes_position_refused)
@@ -527,8 +556,22 @@ TEST(deletes_position_refused)
 		EXPECT_STR(test_err.object, cases[i].file);
 		if (strstr(test_err.text, cases[i].what) == NULL)
 			test_fail(__FILE__, __LINE__, "%s: %s", cases[i].file, test_err.text);
+		if (strstr(bad.path, ".puffin") != NULL)
+			bad.avro = true;
+		else
+			bad = as_avro(bad);
+		EXPECT_FAIL(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
+					BF_ERR_CORRUPT, -1);
+		EXPECT_STR(test_err.object, bad.path);
+		if (strstr(test_err.text, cases[i].what) == NULL)
+			test_fail(__FILE__, __LINE__, "%s: %s", bad.path, test_err.text);
 	}
 	/* By their names where the file has no ids. */
+	REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE(d != NULL);
+	apply_rows(d, 0, 64, got);
+	EXPECT_EQ(got[0], ~(uint64_t) 0xffc00);
+	s = as_avro(s);
 	REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 	REQUIRE(d != NULL);
 	apply_rows(d, 0, 64, got);
@@ -636,12 +679,13 @@ TEST(deletes_limit)
 	EXPECT(refused > 3);
 }
 
+/* name_f: a source like equality[1]. */
 static BfStatus
-scenario(const BfHost *host, BfError *err)
+scenario(const BfHost *host, BfDeleteSource name_f, BfError *err)
 {
 	BfArena *a = bf_arena_new(host, "test", (size_t) 256 << 20);
 	BfDeleteSource sources[] = {equality[0],
-								equality[1],
+								name_f,
 								{.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet"},
 								{.kind = BF_DELETE_VECTOR,
 								 .path = DATA "vectors.puffin",
@@ -679,16 +723,17 @@ TEST(deletes_faults)
 	} kinds[] = {{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
 				 {TEST_FAULT_READ, BF_ERR_IO},
 				 {TEST_FAULT_CANCEL, BF_ERR_CANCEL}};
+	BfDeleteSource avro = as_avro(equality[1]);
 	TestHost h;
 
 	test_host_init(&h);
-	for (size_t k = 0; k < 3; k++)
+	for (size_t k = 0; k < 6; k++)
 		for (int64_t n = 1; !test_failed(); n++)
 		{
 			BfStatus status;
 
-			test_fault_arm(&h, kinds[k].fault, n, false);
-			status = scenario(&h.host, &test_err);
+			test_fault_arm(&h, kinds[k / 2].fault, n, false);
+			status = scenario(&h.host, k % 2 == 0 ? equality[1] : avro, &test_err);
 			EXPECT_EQ(h.live_allocs, 0);
 			EXPECT_EQ(h.open_files, 0);
 			EXPECT_EQ(h.bad_frees, 0);
@@ -698,7 +743,7 @@ TEST(deletes_faults)
 				EXPECT(n > 3);
 				break;
 			}
-			EXPECT_EQ(status, kinds[k].status);
+			EXPECT_EQ(status, kinds[k / 2].status);
 		}
 }
 

@@ -314,7 +314,7 @@ TEST(iceberg_deletes_damaged)
 		{BF_ERR_CORRUPT, "its data file"},
 		{BF_ERR_CORRUPT, "where it is"},
 		{BF_ERR_UNSUPPORTED, "format ORC"},
-		{BF_ERR_UNSUPPORTED, "format AVRO"},
+		{BF_ERR_UNSUPPORTED, "format ORC"},
 		{BF_ERR_UNSUPPORTED, "format PUFFIN"},
 		{BF_ERR_CORRUPT, "does not tell its columns"},
 		{BF_ERR_CORRUPT, "no schema of the table has its column 77"},
@@ -349,7 +349,7 @@ TEST(iceberg_deletes_damaged)
 				add_delete(&b, BF_ICE_POSITION_DELETES, "d", 0, five, 10)->format = "ORC";
 				break;
 			case 6:
-				add_delete(&b, BF_ICE_EQUALITY_DELETES, "d", 0, five, 10)->format = "avro";
+				add_delete(&b, BF_ICE_EQUALITY_DELETES, "d", 0, five, 10)->format = "orc";
 				break;
 			case 7:
 				add_delete(&b, BF_ICE_EQUALITY_DELETES, "d", 0, five, 10)->format = "PUFFIN";
