@@ -36,7 +36,8 @@ at_ref(const BfIceTable *t, const char *name, BfIcePoint *out, BfError *err)
 		if (strcmp(m->refs[i].name, name) != 0)
 			continue;
 		out->main = bf_ice_snapshot(m, m->refs[i].snapshot_id);
-		if (!m->refs[i].is_branch)
+		out->past = !m->refs[i].is_branch;
+		if (out->past)
 			return bf_ice_snapshot_schema(t, out->main->id, &out->schema, err);
 		out->schema = t->schema;
 		return BF_OK;
@@ -84,6 +85,7 @@ at_time(const BfIceTable *t, int64_t ms, BfIcePoint *out, BfError *err)
 	const BfIceMetadata *m = t->metadata;
 	const BfIceSnapshot *later;
 
+	out->past = true;
 	BF_TRY(main_at(m, ms, &out->main, err));
 	out->bifang = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_BIFANG), ms);
 	/* The branch began at a snapshot of main, which is no news. */
@@ -100,7 +102,7 @@ at_time(const BfIceTable *t, int64_t ms, BfIcePoint *out, BfError *err)
 BfStatus
 bf_ice_at_resolve(const BfIceTable *t, const BfIceAt *at, BfIcePoint *out, BfError *err)
 {
-	*out = (BfIcePoint){NULL, NULL, t->schema};
+	*out = (BfIcePoint){.schema = t->schema};
 	switch (at->kind)
 	{
 		case BF_ICE_AT_CURRENT:
@@ -108,6 +110,7 @@ bf_ice_at_resolve(const BfIceTable *t, const BfIceAt *at, BfIcePoint *out, BfErr
 			out->bifang = bf_ice_ref(t->metadata, BF_ICE_BRANCH_BIFANG);
 			return BF_OK;
 		case BF_ICE_AT_SNAPSHOT:
+			out->past = true;
 			out->main = bf_ice_snapshot(t->metadata, at->snapshot_id);
 			return bf_ice_snapshot_schema(t, at->snapshot_id, &out->schema, err);
 		case BF_ICE_AT_REF: return at_ref(t, at->ref, out, err);

@@ -87,6 +87,7 @@ typedef struct BfIcePoint
 	const BfIceSnapshot *main;	 /* all that it names is read; NULL = nothing */
 	const BfIceSnapshot *bifang; /* only its logical files are read; NULL = none */
 	const BfSchema *schema;
+	bool past; /* the schema is the snapshot's; else the table's current one */
 } BfIcePoint;
 
 /* BF_ERR_NOTFOUND when there is no such snapshot or ref, or nothing was there at that time. */
