@@ -75,6 +75,71 @@ SELECT count(*) FROM own_past;
 SELECT failure('INSERT INTO rt.own_past VALUES (1)');
 SELECT name, kind FROM bifang.refs('own') ORDER BY name;
 
+-- A table that was evolved: the snapshot's schema is read, columns of other times are found by their
+-- ids. Of evolve: a is b_old now, b was dropped and another b came, c and b came later, id is wider.
+\set evolve :data '/lake/evolve'
+CREATE FUNCTION explained(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	what text;
+	why text;
+	tip text;
+BEGIN
+	EXECUTE query;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS what = MESSAGE_TEXT, why = PG_EXCEPTION_DETAIL, tip = PG_EXCEPTION_HINT;
+	RETURN format('%s %s | %s | %s', sqlstate, what, regexp_replace(why, '\d{10,}', 'N'), tip);
+END$$;
+IMPORT FOREIGN SCHEMA lake LIMIT TO (evolve) FROM SERVER rt INTO rt;
+SELECT array_agg(snapshot_id ORDER BY committed_at) AS evolved FROM bifang.snapshots('evolve') \gset
+SELECT (:'evolved'::bigint[])[1] AS one, (:'evolved'::bigint[])[2] AS two,
+	array_length(:'evolved'::bigint[], 1) AS snapshots \gset
+SELECT :snapshots AS snapshots;
+SELECT id, c, b_old, f, "dec", st, b FROM evolve ORDER BY id;
+-- By the ids that IMPORT wrote.
+SET bifang.as_of_snapshot = :two;
+SELECT id, c, b_old, f, "dec", st, b FROM evolve ORDER BY id;
+SET bifang.as_of_snapshot = :one;
+SELECT id, c, b_old, f, "dec", st, b FROM evolve ORDER BY id;
+-- What is NULL everywhere answers predicates, joins and counts.
+SELECT count(*) FROM evolve WHERE c IS NULL;
+SELECT count(*) FROM evolve WHERE c IS NOT NULL OR c > '1900-01-01';
+SELECT count(c), count(*) FROM evolve;
+SELECT count(*) FROM evolve WHERE b = 'x' OR id = 1;
+SELECT count(*) FROM evolve e JOIN (VALUES (NULL::date)) v(c) ON e.c IS NOT DISTINCT FROM v.c;
+PREPARE later(date) AS SELECT count(*) FROM evolve WHERE c = $1;
+EXECUTE later('2024-01-01');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE later('2024-01-01');
+RESET bifang.as_of_snapshot;
+EXECUTE later('2024-01-01');
+RESET plan_cache_mode;
+-- By names alone: those of then, before those of now.
+CREATE FOREIGN TABLE names (id bigint, a text, b_old text, b int, c date) SERVER rt
+	OPTIONS (location :'evolve', as_of_snapshot :'one');
+SELECT * FROM names ORDER BY id;
+ALTER FOREIGN TABLE names OPTIONS (SET as_of_snapshot :'two');
+SELECT * FROM names ORDER BY id;
+-- The columns of both times by their ids, dropped ones too; at present those are no columns.
+CREATE FOREIGN TABLE ids (id bigint, one text OPTIONS (field_id '2'), b int OPTIONS (field_id '3'),
+	b2 text OPTIONS (field_id '9'), c date OPTIONS (field_id '8')) SERVER rt
+	OPTIONS (location :'evolve', as_of_snapshot :'one');
+SELECT * FROM ids ORDER BY id;
+ALTER FOREIGN TABLE ids OPTIONS (SET as_of_snapshot :'two');
+SELECT * FROM ids ORDER BY id;
+ALTER FOREIGN TABLE ids OPTIONS (DROP as_of_snapshot);
+SELECT count(*), count(one), count(b2) FROM ids;
+SELECT explained('SELECT b FROM rt.ids');
+-- Unknown columns stay errors.
+ALTER FOREIGN TABLE names ADD COLUMN b_odl text, ADD COLUMN nothing_like_it int,
+	ADD COLUMN z int OPTIONS (field_id '77');
+SELECT explained('SELECT b_odl FROM rt.names');
+SELECT explained('SELECT nothing_like_it FROM rt.names');
+SELECT explained('SELECT z FROM rt.names');
+ALTER FOREIGN TABLE names OPTIONS (DROP as_of_snapshot);
+SELECT explained('SELECT a FROM rt.names');
+SELECT explained('SELECT b_odl FROM rt.names');
+
 -- Paths that only the user knows.
 \set map 'file:///srv/lake/t/mor2=' :mor2
 ALTER FOREIGN TABLE past OPTIONS (DROP ref, DROP as_of_timestamp, ADD location_map :'map');

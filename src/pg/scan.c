@@ -17,6 +17,7 @@
 #include "exec/kafka_reader.h"
 #include "exec/ledger_reader.h"
 #include "exec/parquet_reader.h"
+#include "pg/columns.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/module.h"
@@ -132,29 +133,6 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 	return s;
 }
 
-/* By the field id of the column's option, else by name; names that differ only by case are taken
- * when just one does. */
-static int32
-find_field(const BifangScan *s, const BifangColumn *c)
-{
-	const BfSchema *schema = s->work->schema;
-	int32 found;
-	int32 n = 0;
-
-	if (c->field_id > 0)
-		return bf_schema_find_id(schema, c->field_id);
-	found = bf_schema_find_name(schema, c->name);
-	if (found >= 0)
-		return found;
-	for (int32 i = 0; i < schema->n_fields; i++)
-		if (strcasecmp(schema->fields[i].name, c->name) == 0)
-		{
-			found = i;
-			n++;
-		}
-	return n == 1 ? found : -1;
-}
-
 /* The vector that a column reads; columns of the same source share one. */
 static int32
 vector_for(BifangScan *s, const BifangColumn *c)
@@ -180,15 +158,7 @@ bind_columns(BifangScan *s)
 		if (c->kind == BIFANG_FROM_META)
 			continue;
 		if (c->kind == BIFANG_FROM_FIELD)
-		{
-			c->number = find_field(s, c);
-			if (c->number < 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
-						 errmsg("column \"%s\" of foreign table \"%s\" is not in the lake table",
-								c->name, s->relname),
-						 errhint("Use IMPORT FOREIGN SCHEMA to see the columns that it has.")));
-		}
+			c->number = bifang_lake_column(s->work, s->relname, c->field_id, c->name);
 		c->vector = vector_for(s, c);
 	}
 	s->bound = true;

@@ -15,6 +15,7 @@
 
 #include "exec/kafka_reader.h"
 #include "pg/catalog.h"
+#include "pg/columns.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/lakecache.h"
@@ -688,7 +689,7 @@ bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
 		bf_error_object(&err, w->metadata_path);
 		bifang_report(&err);
 	}
-	w->schema = w->point.schema;
+	w->schema = bifang_lake_columns(w);
 }
 
 static void
@@ -703,7 +704,7 @@ plan_lake(Units *us, uint32 prune)
 	BfError err;
 	ListCell *lc;
 
-	scan.pred = bifang_pred_of_fields(us->arena, us->pred, w->schema->n_fields);
+	scan.pred = bifang_pred_of_fields(us->arena, us->pred, w->point.schema->n_fields);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
 	w->plan = plan;

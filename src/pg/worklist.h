@@ -68,7 +68,7 @@ typedef struct BifangWorklist
 	const char *metadata_path; /* lake table */
 	const BfIceTable *table;
 	BfIcePoint point;
-	const BfSchema *schema; /* of the point; NULL for other formats */
+	const BfSchema *schema; /* of the point and other times; NULL for other formats */
 	bool current;			/* rows that the lake does not have yet belong to it */
 	List *ledgers;			/* of BifangLedger * */
 	int32 n_files;
