@@ -1,0 +1,79 @@
+/*
+ * pg/scan_kafka.c: which part of a Kafka partition a scan reads, and its reader.
+ */
+#include "pg/scan_internal.h"
+
+#include "exec/kafka_reader.h"
+#include "pg/error.h"
+#include "pg/host.h"
+
+void
+bifang_scan_fix_end(BifangScan *s, BifangFile *f)
+{
+	BfArena *a = bifang_arena(s->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
+	BfLogDir *dir;
+	int64 start;
+	int64 end;
+	int64 stable;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_log_dir_open(a, f->path, NULL, &dir, &err), &err);
+	BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
+	if (s->options.read_committed)
+	{
+		BIFANG_CHECK(bf_log_dir_stable_offset(dir, &stable, &err), &err);
+		end = Min(end, stable);
+	}
+	f->offset_end = end;
+	bifang_arena_free(a);
+}
+
+/* The part of the log that the predicate leaves. */
+static BfKafkaRange
+kafka_range(BifangScan *s, BifangUnit *u)
+{
+	BfKafkaRange r = {0, PG_INT64_MAX, PG_INT64_MIN, PG_INT64_MAX};
+	int64 low;
+	int64 high;
+
+	if (s->pred != NULL)
+	{
+		if (!bifang_pred_hull(s->pred, BF_KAFKA_OFFSET, &low, &high))
+			high = -1;
+		r.offset_first = Max(low, 0);
+		if (high < PG_INT64_MAX)
+			r.offset_end = high + 1;
+		bifang_pred_hull(s->pred, BF_KAFKA_TIMESTAMP, &low, &high);
+		if (low > PG_INT64_MIN)
+			r.time_first_ms = low / 1000 + (low % 1000 > 0);
+		if (high < PG_INT64_MAX)
+			r.time_last_ms = high / 1000 - (high % 1000 < 0);
+	}
+	r.offset_end = Min(r.offset_end, u->plain->offset_end);
+	return r;
+}
+
+void
+bifang_scan_open_kafka(BifangScan *s, BfArena *a, BifangUnit *u)
+{
+	BfKafkaColumn *columns = palloc0((Size) (s->n_vectors + 1) * sizeof *columns);
+	BfKafkaRange range;
+	BfError err;
+
+	if (u->plain->offset_end < 0)
+		bifang_scan_fix_end(s, u->plain);
+	range = kafka_range(s, u);
+	for (int32 i = 0; i < s->n_vectors; i++)
+		columns[i] = (BfKafkaColumn) s->vector_numbers[i];
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->plain->partition, s->options.read_committed,
+									  &range, columns, s->n_vectors, &s->count.log, &s->reader,
+									  &err),
+				 &err);
+	for (int32 i = 0; i < s->n_columns; i++)
+		if (s->columns[i].vector >= 0)
+			bifang_scan_set_conversion(s, &s->columns[i],
+									   &bifang_kafka_fields[s->columns[i].number]);
+	bifang_scan_new_filter(s, a, s->pred);
+}
