@@ -1,0 +1,52 @@
+/*
+ * pg/worklist_internal.h: what the files of worklist.h share.
+ */
+#ifndef BIFANG_PG_WORKLIST_INTERNAL_H
+#define BIFANG_PG_WORKLIST_INTERNAL_H
+
+#include "pg/worklist.h"
+
+#include "base/host.h"
+
+/* A plan that is being made. */
+typedef struct BifangUnits
+{
+	BifangWorklist *w;
+	BfArena *arena;
+	const BfPred *pred;
+	bool cut;
+	int32 room;
+} BifangUnits;
+
+/* worklist.c */
+extern BifangUnit *bifang_unit_add(BifangUnits *us, BifangTier tier, const char *path);
+/* The last unit, once it is complete: counted and kept, or taken back. */
+extern bool bifang_unit_keep(BifangUnits *us);
+/* Copies of the last unit for all pieces of its file. */
+extern void bifang_unit_cut_file(BifangUnits *us);
+/* The last unit's ranges, so many entries to a unit. */
+extern void bifang_unit_cut_ranges(BifangUnits *us);
+
+/* worklist_facts.c */
+/* Fields of a predicate before the facts. */
+extern int32 bifang_worklist_fields(const BifangWorklist *w);
+/* By what is known of the unit's rows before it is opened. */
+extern bool bifang_unit_may_match(const BifangWorklist *w, const BifangUnit *u, const BfPred *pred);
+
+/* worklist_lake.c */
+extern void bifang_worklist_open_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap);
+extern void bifang_worklist_plan_lake(BifangUnits *us, uint32 prune);
+
+/* worklist_files.c */
+extern void bifang_worklist_open_parquet(BifangWorklist *w, const BifangOptions *o);
+extern void bifang_worklist_plan_files(BifangUnits *us);
+
+/* worklist_kafka.c */
+extern void bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o);
+/* A predicate that no offset of a log satisfies, or no time. */
+extern bool bifang_kafka_hopeless(const BfPred *pred);
+
+/* location.c */
+extern BfPathKind bifang_path_kind(const char *path);
+
+#endif

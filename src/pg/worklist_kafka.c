@@ -1,0 +1,117 @@
+/*
+ * pg/worklist_kafka.c: partition directories of a Kafka broker, by what their listing tells.
+ */
+#include "pg/worklist_internal.h"
+
+#include <sys/stat.h>
+
+#include "exec/kafka_reader.h"
+#include "pg/error.h"
+#include "pg/host.h"
+#include "pg/pushdown.h"
+
+/* A guess. */
+#define KAFKA_RECORD_BYTES 100
+
+/* A partition's segments by name and size: what can be said without opening one. */
+typedef struct Segments
+{
+	const char *dir;
+	int64 first; /* base offset of the first segment; -1 = none */
+	int64 last;	 /* of the last one */
+	int64 bytes; /* of all */
+	int64 last_bytes;
+} Segments;
+
+static BfStatus
+add_segment(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	Segments *s = arg;
+	struct stat st;
+	char path[MAXPGPATH * 2];
+
+	(void) err;
+	if (kind != BF_PATH_FILE || strlen(name) != 24 || strspn(name, "0123456789") != 20 ||
+		strcmp(name + 20, ".log") != 0)
+		return BF_OK;
+	snprintf(path, sizeof path, "%s/%s", s->dir, name);
+	if (stat(path, &st) != 0)
+		return BF_OK; /* retention was faster */
+	s->last = strtoll(name, NULL, 10);
+	if (s->first < 0)
+		s->first = s->last;
+	s->last_bytes =
+		st.st_blocks * INT64CONST(512) < st.st_size ? st.st_blocks * INT64CONST(512) : st.st_size;
+	s->bytes += s->last_bytes;
+	return BF_OK;
+}
+
+bool
+bifang_kafka_partition(const char *path, char **topic, int32 *partition)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash == NULL ? path : slash + 1;
+	const char *end;
+
+	if (bifang_path_kind(path) != BF_PATH_DIR || !bf_kafka_dir_name(name, &end, partition))
+		return false;
+	*topic = pnstrdup(name, (Size) (end - name));
+	return true;
+}
+
+void
+bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o)
+{
+	List *paths = bifang_expand_location(o->location, BIFANG_KAFKA_LOG);
+	const char *topic = o->topic;
+	ListCell *lc;
+
+	w->files = palloc_extended((Size) list_length(paths) * sizeof *w->files,
+							   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	foreach (lc, paths)
+	{
+		const char *path = lfirst(lc);
+		char *found;
+		int32 partition;
+		Segments s = {path, -1, -1, 0, 0};
+		BifangFile *f;
+		BfError err;
+
+		if (!bifang_kafka_partition(path, &found, &partition) ||
+			(o->topic != NULL && strcmp(found, o->topic) != 0))
+			continue;
+		if (topic == NULL)
+			topic = found;
+		if (strcmp(found, topic) != 0)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+							errmsg("location \"%s\" names partitions of topics \"%s\" and \"%s\"",
+								   o->location, topic, found),
+							errhint("Choose one with option \"topic\".")));
+		f = &w->files[w->n_files++];
+		f->path = path;
+		f->partition = partition;
+		f->offset_end = -1;
+		bf_error_clear(&err);
+		BIFANG_CHECK(bifang_host()->list(bifang_host(), path, add_segment, &s, &err), &err);
+		f->bytes = s.bytes;
+		f->rows = s.first < 0 ? 0 : s.last - s.first + s.last_bytes / KAFKA_RECORD_BYTES + 1;
+	}
+	if (w->n_files == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg(o->topic == NULL ? "location \"%s\" names no partition directory"
+										 : "location \"%s\" names no partition of topic \"%s\"",
+						o->location, o->topic),
+				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
+}
+
+bool
+bifang_kafka_hopeless(const BfPred *pred)
+{
+	int64 low;
+	int64 high;
+
+	return pred != NULL &&
+		   (!bifang_pred_hull(pred, BF_KAFKA_OFFSET, &low, &high) || high < 0 || low > high ||
+			!bifang_pred_hull(pred, BF_KAFKA_TIMESTAMP, &low, &high) || low > high);
+}

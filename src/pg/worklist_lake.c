@@ -1,0 +1,295 @@
+/*
+ * pg/worklist_lake.c: units of a lake table: Parquet files, and what ledgers have besides.
+ */
+#include "pg/worklist_internal.h"
+
+#include "datatype/timestamp.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+#include "pg/catalog.h"
+#include "pg/columns.h"
+#include "pg/error.h"
+#include "pg/host.h"
+#include "pg/lakecache.h"
+#include "pg/module.h"
+#include "pg/pushdown.h"
+
+const char *
+bifang_metadata_path(const BifangOptions *o, Snapshot snap)
+{
+	BifangLakeTable lake;
+	BfArena *a;
+	const char *found;
+	BfError err;
+	BfStatus status;
+
+	if (o->location == NULL)
+		return bifang_catalog_lookup(o, snap, &lake) ? lake.metadata_location : NULL;
+	a = bifang_arena(CurrentMemoryContext, "metadata path", BIFANG_ARENA_MAX_METADATA);
+	bf_error_clear(&err);
+	status = bf_ice_find_metadata(a, o->location, &found, &err);
+	if (status == BF_ERR_NOTFOUND)
+		found = NULL;
+	else
+		BIFANG_CHECK(status, &err);
+	found = found == NULL ? NULL : pstrdup(found);
+	bifang_arena_free(a);
+	return found;
+}
+
+/* What the logical files of the plan name of this ledger, minus what Parquet covers. */
+static void
+lake_ranges(BfArena *a, const BfIcePlan *plan, int64 ledger_id, BfRangeSet *out, BfError *err)
+{
+	int32 n = 0;
+	BfRange *ranges;
+	BfRangeSet named;
+
+	memset(out, 0, sizeof *out);
+	for (int32 i = 0; i < plan->n_files; i++)
+		if (plan->files[i].logical && plan->files[i].log.ledger_id == ledger_id)
+			n += plan->files[i].log.ranges.n;
+	if (n == 0)
+		return;
+	ranges = palloc_extended((Size) n * sizeof *ranges, MCXT_ALLOC_HUGE);
+	n = 0;
+	for (int32 i = 0; i < plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &plan->files[i];
+
+		if (!f->logical || f->log.ledger_id != ledger_id)
+			continue;
+		if (f->log.ranges.n > 0)
+			memcpy(ranges + n, f->log.ranges.ranges, (size_t) f->log.ranges.n * sizeof *ranges);
+		n += f->log.ranges.n;
+	}
+	BIFANG_CHECK(bf_rangeset_make(a, ranges, n, &named, err), err);
+	BIFANG_CHECK(bf_rangeset_subtract(a, &named, bf_coverage_of(&plan->covered_parquet, ledger_id),
+									  out, err),
+				 err);
+	pfree(ranges);
+}
+
+/* Entries that a predicate on the fact `entry` lets through. */
+static void
+cut_entries(BifangUnits *us, BfRangeSet *set, BfError *err)
+{
+	BfRange wanted = {0, PG_INT64_MAX - 1};
+	BfRangeSet all;
+
+	if (us->pred == NULL)
+		return;
+	if (!bifang_pred_hull(us->pred,
+						  BIFANG_META_FIELD(bifang_worklist_fields(us->w), BIFANG_META_ENTRY),
+						  &wanted.first, &wanted.last))
+	{
+		set->n = 0;
+		return;
+	}
+	wanted.first = Max(wanted.first, 0);
+	wanted.last = Min(wanted.last, PG_INT64_MAX - 1);
+	if (wanted.first > wanted.last)
+	{
+		set->n = 0;
+		return;
+	}
+	if (wanted.first == 0 && wanted.last == PG_INT64_MAX - 1)
+		return;
+	BIFANG_CHECK(bf_rangeset_make(us->arena, &wanted, 1, &all, err), err);
+	BIFANG_CHECK(bf_rangeset_intersect(us->arena, set, &all, set, err), err);
+}
+
+static void
+add_ledger(BifangUnits *us, const BifangLedger *ledger)
+{
+	BifangWorklist *w = us->w;
+	const BfRangeSet *covered = bf_coverage_of(&w->plan->covered, ledger->id);
+	BfRange whole = {0, ledger->end_entry - 1};
+	BfRangeSet entries = {0, NULL};
+	BfRangeSet lake;
+	BfRangeSet live = {0, NULL};
+	BfRangeSet all;
+	BifangUnit *u;
+	BfError err;
+
+	bf_error_clear(&err);
+	lake_ranges(us->arena, w->plan, ledger->id, &lake, &err);
+	if (ledger->end_entry > 0 && w->current)
+	{
+		BIFANG_CHECK(bf_rangeset_make(us->arena, &whole, 1, &entries, &err), &err);
+		BIFANG_CHECK(bf_rangeset_subtract(us->arena, &entries, covered, &live, &err), &err);
+	}
+	BIFANG_CHECK(bf_rangeset_union(us->arena, &lake, &live, &all, &err), &err);
+	if (all.n == 0)
+		return;
+	if (ledger->state == BIFANG_LEDGER_TRIMMED)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("ledger " INT64_FORMAT " is trimmed but Parquet files do not cover it",
+						ledger->id)));
+	w->live_rows += bf_rangeset_count(&live);
+	cut_entries(us, &all, &err);
+	if (all.n == 0)
+	{
+		w->units_pruned++;
+		return;
+	}
+	if (ledger->state == BIFANG_LEDGER_OFFLOADED)
+		u = bifang_unit_add(us, BIFANG_TIER_OFFLOAD, ledger->offload_path);
+	else
+		u = bifang_unit_add(us, BIFANG_TIER_LIVE, ledger->live_dir);
+	u->ledger_id = ledger->id;
+	u->ranges = all;
+	u->rows = bf_rangeset_count(&all);
+	if (bifang_unit_keep(us))
+		bifang_unit_cut_ranges(us);
+}
+
+static bool
+has_ledger(List *ledgers, int64 id)
+{
+	ListCell *lc;
+
+	foreach (lc, ledgers)
+		if (((BifangLedger *) lfirst(lc))->id == id)
+			return true;
+	return false;
+}
+
+/* A logical file of a ledger that this database doesn't know would be a hole in the result. */
+static void
+check_logical_files(const BifangWorklist *w)
+{
+	int64 last = -1;
+
+	for (int32 i = 0; i < w->plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &w->plan->files[i];
+
+		if (!f->logical || f->log.ledger_id == last)
+			continue;
+		last = f->log.ledger_id;
+		if (!has_ledger(w->ledgers, last))
+			ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
+							errmsg("\"%s\" names rows of ledger " INT64_FORMAT
+								   ", which this database does not have",
+								   w->metadata_path, last),
+							errhint("The table is written through another database.")));
+	}
+}
+
+/* The point in the table's history that options or settings name. */
+static BfIceAt
+wanted_point(const BifangOptions *o)
+{
+	const char *snapshot = o->as_of_snapshot;
+	const char *timestamp = o->as_of_timestamp;
+	BfIceAt at = {.kind = BF_ICE_AT_CURRENT};
+
+	if (snapshot == NULL && timestamp == NULL && o->ref == NULL)
+	{
+		snapshot = bifang_as_of_snapshot[0] == '\0' ? NULL : bifang_as_of_snapshot;
+		timestamp = bifang_as_of_timestamp[0] == '\0' ? NULL : bifang_as_of_timestamp;
+		if (snapshot != NULL && timestamp != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("both bifang.as_of_snapshot and bifang.as_of_timestamp are "
+								   "set")));
+	}
+	if (o->ref != NULL)
+	{
+		at.kind = BF_ICE_AT_REF;
+		at.ref = o->ref;
+	}
+	else if (snapshot != NULL)
+	{
+		at.kind = BF_ICE_AT_SNAPSHOT;
+		at.snapshot_id = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(snapshot)));
+	}
+	else if (timestamp != NULL)
+	{
+		TimestampTz t = DatumGetTimestampTz(
+			DirectFunctionCall3(timestamptz_in, CStringGetDatum(timestamp),
+								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+
+		if (!TIMESTAMP_NOT_FINITE(t))
+		{
+			at.kind = BF_ICE_AT_TIME;
+			at.time_ms = t / 1000 - (t % 1000 < 0) +
+						 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000;
+		}
+	}
+	return at;
+}
+
+void
+bifang_worklist_open_lake(BifangWorklist *w, const BifangOptions *o, Snapshot snap)
+{
+	w->metadata_path = bifang_metadata_path(o, snap);
+	if (w->metadata_path == NULL && o->location != NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
+						errmsg("there is no Iceberg table at \"%s\"", o->location)));
+	if (w->metadata_path == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
+						errmsg("lake table \"%s.%s\" does not exist in catalog \"%s\"",
+							   o->ns == NULL ? "" : o->ns, o->table == NULL ? "" : o->table,
+							   o->catalog_name)));
+	w->exact = true;
+	w->current = o->location == NULL || bifang_catalog_points_to(w->metadata_path, snap);
+	bifang_worklist_set_table(w, o);
+	if (w->table->metadata->uuid[0] != '\0')
+		w->ledgers = bifang_catalog_ledgers(w->table->metadata->uuid, snap);
+}
+
+void
+bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
+{
+	BfIceAt at = wanted_point(o);
+	BfError err;
+
+	w->current = w->current && at.kind == BF_ICE_AT_CURRENT;
+	w->table = bifang_lake_table_mapped(w->cxt, w->metadata_path, o->location_map);
+	bf_error_clear(&err);
+	if (bf_ice_at_resolve(w->table, &at, &w->point, &err) != BF_OK)
+	{
+		bf_error_object(&err, w->metadata_path);
+		bifang_report(&err);
+	}
+	w->schema = bifang_lake_columns(w);
+}
+
+void
+bifang_worklist_plan_lake(BifangUnits *us, uint32 prune)
+{
+	BifangWorklist *w = us->w;
+	BfIceScan scan = {.point = w->point,
+					  .prune = prune,
+					  .cache = bifang_manifest_cache(),
+					  .coverage = w->current && w->ledgers != NIL};
+	BfIcePlan *plan;
+	BfError err;
+	ListCell *lc;
+
+	scan.pred = bifang_pred_of_fields(us->arena, us->pred, w->point.schema->n_fields);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
+	w->plan = plan;
+	w->exact = !plan->has_deletes;
+	for (int32 i = 0; i < plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &plan->files[i];
+		BifangUnit *u;
+
+		if (f->logical)
+			continue;
+		u = bifang_unit_add(us, BIFANG_TIER_PARQUET, f->path);
+		u->file = f;
+		u->rows = f->record_count;
+		u->bytes = f->file_size;
+		if (bifang_unit_keep(us) && f->format == BF_ICE_FORMAT_PARQUET)
+			bifang_unit_cut_file(us);
+	}
+	check_logical_files(w);
+	foreach (lc, w->ledgers)
+		add_ledger(us, lfirst(lc));
+}
