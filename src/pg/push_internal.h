@@ -1,6 +1,10 @@
 /*
- * pg/push_internal.h: what pushdown.c, which takes clauses apart, and push_value.c, which makes
- * leaves of columns and values, share.
+ * pg/push_internal.h: what the files of pushdown.h share.
+ *
+ *   clause --push_parse.c--> BifangCond --push_build.c--> BfPred
+ *                               |              |
+ *                          pushdown.c      push_value.c
+ *                          (values)        (leaves of columns and values)
  */
 #ifndef BIFANG_PG_PUSH_INTERNAL_H
 #define BIFANG_PG_PUSH_INTERNAL_H
@@ -21,6 +25,65 @@ typedef struct BifangComparison
 	Oid value_type;
 } BifangComparison;
 
+typedef enum BifangCondKind
+{
+	C_UNKNOWN,
+	C_AND,
+	C_OR,
+	C_VALUE, /* a condition without columns */
+	C_NULL,	 /* column IS NULL */
+	C_NOT_NULL,
+	C_COMPARE,	/* column op value */
+	C_DISTINCT, /* NULL is a value like others; op is = or <> */
+	C_ARRAY,	/* column op ANY/ALL (array) */
+	C_LIKE,
+	C_PREFIX
+} BifangCondKind;
+
+typedef struct BifangCond
+{
+	BifangCondKind kind;
+	bool negate; /* VALUE */
+	bool any;	 /* ARRAY: ANY, not ALL */
+	AttrNumber attnum;
+	BifangComparison cmp;
+	int value; /* number of the value */
+	List *children;
+} BifangCond;
+
+typedef struct BifangPushValue
+{
+	Expr *expr;
+	ExprState *state;
+	int16 len;
+	bool by_value;
+	bool needs_run; /* known only when the query runs */
+	bool known;
+	bool isnull;
+	Datum datum;
+} BifangPushValue;
+
+struct BifangPushdown
+{
+	MemoryContext cxt;
+	MemoryContext value_cxt; /* of the values */
+	PlanState *node;
+	Index varno;
+	List *conds;
+	List *values; /* of BifangPushValue * */
+	bool evaluated;
+};
+
+typedef struct BifangPushParse
+{
+	Index varno;
+	List *values;
+} BifangPushParse;
+
+/* push_parse.c: negate = NOT of the node. */
+extern BifangCond *bifang_push_parse(BifangPushParse *p, Node *node, bool negate);
+
+/* push_value.c */
 /* Can values of that type be compared in that domain? */
 extern bool bifang_push_comparable(Oid domain, Oid value_type);
 
