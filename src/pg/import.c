@@ -3,6 +3,7 @@
  */
 #include "pg/import.h"
 
+#include "catalog/heap.h"
 #include "foreign/foreign.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -112,34 +113,79 @@ append_option(StringInfo s, bool *first, const char *name, const char *value)
 	*first = false;
 }
 
+/* The name that column i gets: its own, or, where PostgreSQL cannot hold that and a field id says
+ * which column is meant, one that is like it. NULL (with a WARNING) when there is none. */
+static const char *
+column_name(const char *table, const BfSchema *schema, int32 i, List *taken)
+{
+	const BfField *f = &schema->fields[i];
+	char *name = pstrdup(f->name);
+	Size length = strlen(name);
+	char suffix[16] = "";
+
+	if (length == 0 || !pg_verifymbstr(name, (int) length, true) ||
+		(length >= NAMEDATALEN && f->id <= 0))
+	{
+		left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
+		return NULL;
+	}
+	name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1)] = '\0';
+	if (SystemAttributeByName(name) != NULL)
+	{
+		if (f->id <= 0)
+		{
+			left_out(table, "column \"%s\" has the name of a system column", name);
+			return NULL;
+		}
+		name = psprintf("%s_", name);
+	}
+	if (has_name(taken, name))
+	{
+		if (f->id <= 0)
+		{
+			left_out(table, "it has two columns \"%s\"", name);
+			return NULL;
+		}
+		snprintf(suffix, sizeof suffix, "_%d", f->id);
+		length = strlen(name);
+		name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1 - (int) strlen(suffix))] = '\0';
+		name = psprintf("%s%s", name, suffix);
+		if (has_name(taken, name))
+		{
+			left_out(table, "it has two columns \"%s\"", name);
+			return NULL;
+		}
+	}
+	if (strcmp(name, f->name) != 0)
+		ereport(NOTICE, (errcode(ERRCODE_INVALID_NAME),
+						 errmsg("column \"%s\" of table \"%s\" is imported as \"%s\"", f->name,
+								table, name)));
+	return name;
+}
+
 /* Column definitions; false (with a WARNING) when one of them cannot be declared. */
 static bool
 append_columns(StringInfo s, const char *table, const BfSchema *schema)
 {
+	List *taken = NIL;
+
 	for (int32 i = 0; i < schema->n_fields; i++)
 	{
 		const BfField *f = &schema->fields[i];
+		const char *name = column_name(table, schema, i, taken);
 		Oid typid;
 		int32 typmod;
 
-		if (!name_fits(f->name))
-		{
-			left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
+		if (name == NULL)
 			return false;
-		}
-		for (int32 j = 0; j < i; j++)
-			if (strcmp(schema->fields[j].name, f->name) == 0)
-			{
-				left_out(table, "it has two columns \"%s\"", f->name);
-				return false;
-			}
+		taken = lappend(taken, (void *) name);
 		if (!bifang_type_default(f, &typid, &typmod))
 		{
-			left_out(table, "column \"%s\" is of type %s, which is not supported", f->name,
+			left_out(table, "column \"%s\" is of type %s, which is not supported", name,
 					 bifang_type_text(f->type));
 			return false;
 		}
-		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(f->name),
+		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(name),
 						 bifang_pg_type_text(typid, typmod));
 		if (f->id > 0)
 			appendStringInfo(s, " OPTIONS (field_id '%d')", f->id);
