@@ -33,6 +33,14 @@ SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (for
 \set ECHO all
 SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
 
+-- Columns that PostgreSQL cannot have under their names: too long, alike when cut, system columns.
+\set ECHO none
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (location %L)', :'data' || '/odd/names_odd') \gexec
+\set ECHO all
+SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'names_odd'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT * FROM names_odd WHERE ctid_ = 5 AND xmin_ = 'x';
+SELECT count(*) FROM names_odd WHERE ctid_ = 2;
+
 SET client_min_messages = error;
 DROP SCHEMA rim CASCADE;
 DROP SERVER rim;
