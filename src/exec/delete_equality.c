@@ -3,8 +3,8 @@
  *
  * A key is, per column in ascending order of field ids, 0 for NULL or 1 and the value: numbers in
  * the bytes of their storage, bytes and text behind their length. Values that are equal have the
- * same bytes: -0 is written as 0, every NaN as the same one, decimals of more than 38 digits
- * without sign bytes that say nothing.
+ * same bytes: every NaN is written as the same one, decimals of more than 38 digits without sign
+ * bytes that say nothing. -0 and 0 are two keys, as in the reference implementation.
  */
 #include <math.h>
 
@@ -67,12 +67,12 @@ append_value(BfBuffer *key, const BfVector *v, size_t i, BfError *err)
 		case BF_STORE_I64: key->len += put_bytes(p, &v->data.i64[i], 8); break;
 		case BF_STORE_F32:
 			f = v->data.f32[i];
-			f = f != f ? (float) NAN : f == 0 ? 0 : f;
+			f = f != f ? (float) NAN : f;
 			key->len += put_bytes(p, &f, sizeof f);
 			break;
 		case BF_STORE_F64:
 			d = v->data.f64[i];
-			d = d != d ? (double) NAN : d == 0 ? 0 : d;
+			d = d != d ? (double) NAN : d;
 			key->len += put_bytes(p, &d, sizeof d);
 			break;
 		case BF_STORE_I128: key->len += put_bytes(p, &v->data.i128[i], 16); break;

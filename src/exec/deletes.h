@@ -7,13 +7,13 @@
  *             without a path are passed over; one with a path and without a position, or with a
  *             negative one, is corrupt. Paths are compared as local paths.
  *   EQUALITY  a file whose columns `ids` hold keys. A row is deleted when all of them are
- *             NOT DISTINCT from those of a row of the file: NULL equals NULL, NaN equals NaN and
- *             -0 equals 0. Columns are found by id and promoted to the table's type, columns that
- *             were dropped since too; other columns of the file don't matter.
- *   VECTOR    a deletion vector in a Puffin file: { uint32 BE length of what follows without the
- *             checksum, magic D1 D3 39 64, 64-bit Roaring bitmap, uint32 BE CRC-32 of magic and
- *             bitmap }. A bitmap without this frame (early writers) is read too. Its cardinality
- *             must be the record count of the manifest.
+ *             the same as those of a row of the file: NULL and NULL, NaN and NaN; -0 and 0 are
+ *             not (Java compares them so, and the specification does not say). Columns are found by
+ * id and promoted to the table's type, columns that were dropped since too; other columns of the
+ * file don't matter. VECTOR    a deletion vector in a Puffin file: { uint32 BE length of what
+ * follows without the checksum, magic D1 D3 39 64, 64-bit Roaring bitmap, uint32 BE CRC-32 of magic
+ * and bitmap }. A bitmap without this frame (early writers) is read too. Its cardinality must be
+ * the record count of the manifest.
  *
  * Files of the first two kinds are Parquet or Avro.
  *
