@@ -82,6 +82,7 @@ append_value(BfBuffer *key, const BfVector *v, size_t i, BfError *err)
 	return BF_OK;
 }
 
+/* A key column's value in a row. */
 static BfStatus
 append_row(BfBuffer *key, const BfVector *v, int32_t row, BfError *err)
 {
@@ -89,6 +90,8 @@ append_row(BfBuffer *key, const BfVector *v, int32_t row, BfError *err)
 
 	if (!bf_valid(v->validity, (int32_t) i))
 		return bf_buffer_u8(key, 0, err);
+	if (v->storage == BF_STORE_NESTED) /* a struct of one member */
+		return append_row(key, &v->children[0], (int32_t) i, err);
 	if (v->form == BF_VEC_DICT)
 		return append_value(key, v->dict, v->codes[row], err);
 	return append_value(key, v, i, err);
@@ -168,6 +171,28 @@ add_rows(BfDeleteCache *c, BfiKeyTable *t, BfReader *reader, int64_t sequence, B
 	return BF_OK;
 }
 
+const BfField *
+bfi_key_leaf(const BfField *f)
+{
+	while (f->type.kind == BF_KIND_STRUCT && f->n_children == 1)
+		f = &f->children[0];
+	return f;
+}
+
+/* A copy of a key column, whose parts must all be there or need not be. */
+static BfStatus
+copy_column(BfArena *a, const BfField *f, bool required, BfField *out, BfError *err)
+{
+	*out = *f;
+	out->required = required;
+	if (required)
+		out->has_default = false;
+	if (f->type.kind != BF_KIND_STRUCT || f->n_children != 1)
+		return BF_OK;
+	BF_NEW(a, out->children, 1, err);
+	return copy_column(a, &f->children[0], required, &out->children[0], err);
+}
+
 /* Adds a file's keys. A key column that the file lacks is damage: as NULL it would delete rows that
  * nobody meant. */
 static BfStatus
@@ -181,11 +206,7 @@ add_file(BfDeleteCache *c, BfiKeyTable *t, const BfDeleteSource *s, BfError *err
 
 	BF_NEW(c->arena, fields, t->n, err);
 	for (int32_t i = 0; i < t->n; i++)
-	{
-		fields[i] = t->fields[i];
-		fields[i].required = true;
-		fields[i].has_default = false;
-	}
+		BF_TRY(copy_column(c->arena, &t->fields[i], true, &fields[i], err));
 	status = bfi_delete_open(c, s, fields, t->n, &scratch, &reader, &n, err);
 	if (status == BF_OK)
 		status = bfi_map_reserve(&t->map, n, err);
@@ -228,19 +249,20 @@ new_table(BfDeleteCache *c, const int32_t *ids, int32_t n, BfiKeyTable **out, Bf
 	t->n = n;
 	for (int32_t i = 0; i < n; i++)
 	{
-		const BfField *f = c->options.field_of(c->options.arg, ids[i]);
+		const BfField *f, *leaf;
 
+		BF_TRY(c->options.column_of(c->options.arg, c->arena, ids[i], &f, err));
 		BF_DATA(err, f != NULL, -1,
 				"equality delete file has field %d in its key, which no schema of the table has",
 				ids[i]);
-		if (bf_type_storage(f->type) == BF_STORE_NESTED)
+		leaf = bfi_key_leaf(f);
+		if (leaf->id != ids[i] || bf_type_storage(leaf->type) == BF_STORE_NESTED)
 		{
-			bf_error(err, BF_ERR_UNSUPPORTED, "equality deletes by nested columns");
-			return bf_error_column(err, f->name);
+			bf_error(err, BF_ERR_UNSUPPORTED,
+					 "equality deletes by lists, maps and whole structs are not read");
+			return bf_error_column(err, leaf->name);
 		}
-		t->fields[i] = *f;
-		t->fields[i].id = ids[i];
-		t->fields[i].required = false;
+		BF_TRY(copy_column(c->arena, f, false, &t->fields[i], err));
 	}
 	BF_TRY(bf_buffer_new(c->arena, c->options.bytes_max, &t->key, err));
 	*out = t;

@@ -91,12 +91,14 @@ extern BfStatus bfi_positions(BfDeleteCache *c, const BfDeleteSource *s, const c
 struct BfiKeyTable
 {
 	int32_t n;
-	BfField *fields;		  /* by ascending ids; not required */
+	BfField *fields;		  /* by ascending ids of their leaves; nothing of it required */
 	BfiMap map;				  /* key -> newest sequence number */
 	BfBuffer *key;			  /* scratch: keys of a few rows */
 	const BfVector **columns; /* scratch, by fields */
 };
 
+/* The field that a key column is made of. */
+extern const BfField *bfi_key_leaf(const BfField *f);
 /* The table that the source's keys are in, once it has been read. */
 extern BfStatus bfi_key_table(BfDeleteCache *c, const BfDeleteSource *s, BfiKeyTable **out,
 							  BfError *err) BF_MUST_CHECK;

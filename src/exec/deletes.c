@@ -100,11 +100,12 @@ bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields
 	return bf_exec_parquet_reader_over(a, file, projection, NULL, 0, -1, NULL, out, err);
 }
 
+/* By the id of the leaf: members of one struct are columns of their own. */
 static int32_t
 field_index(const BfDeletes *d, int32_t id)
 {
 	for (int32_t i = 0; i < d->n_fields; i++)
-		if (d->fields[i].id == id)
+		if (bfi_key_leaf(&d->fields[i])->id == id)
 			return i;
 	return -1;
 }
@@ -127,7 +128,7 @@ use_table(BfArena *a, BfDeletes *d, BfiKeyTable *t, BfError *err)
 	BF_NEW(a, use->columns, t->n, err);
 	for (int32_t k = 0; k < t->n; k++)
 	{
-		int32_t at = field_index(d, t->fields[k].id);
+		int32_t at = field_index(d, bfi_key_leaf(&t->fields[k])->id);
 
 		if (at < 0)
 		{

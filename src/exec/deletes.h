@@ -63,9 +63,10 @@ typedef struct BfDeleteOptions
 	/* Brings a path out of a position delete file into the form of the data files' local paths.
 	 * *out = NULL: a file that the table does not have. */
 	BfStatus (*resolve)(void *arg, BfArena *a, const char *path, const char **out, BfError *err);
-	/* The field with that id in any schema that the table had, with the newest type; NULL = none.
-	 * Lives as long as the cache. */
-	const BfField *(*field_of)(void *arg, int32_t id);
+	/* The column of that field in any schema that the table had, with the newest type: the field,
+	 * or for a member of structs the structs around it with nothing else in them. *out = NULL:
+	 * none. Lives as long as the cache, whose arena is given. */
+	BfStatus (*column_of)(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err);
 	void *arg;
 	size_t bytes_max;  /* what the cache may hold; beyond it BF_ERR_LIMIT */
 	BfIoCounters *io;  /* added to; may be NULL */

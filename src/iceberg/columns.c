@@ -107,3 +107,65 @@ bf_ice_column_find(const BfIceTable *t, const BfIcePoint *p, const BfSchema *col
 	}
 	return found;
 }
+
+/* The struct with one of its members alone. A default of structs says nothing but that its members
+ * have theirs. */
+static BfStatus
+struct_of_one(BfArena *a, const BfField *f, const BfField *member, const BfField **out,
+			  BfError *err)
+{
+	BfField *copy;
+	BfValue *value;
+
+	BF_NEW(a, copy, 1, err);
+	*copy = *f;
+	BF_NEW(a, copy->children, 1, err);
+	copy->children[0] = *member;
+	copy->n_children = 1;
+	if (f->has_default && !f->initial_default.is_null)
+	{
+		BF_NEW(a, value, 1, err);
+		*value = (BfValue){.is_null = true, .type = member->type};
+		if (member->has_default)
+			*value = member->initial_default;
+		copy->initial_default.v.view = (BfView){(const uint8_t *) value, 1};
+	}
+	*out = copy;
+	return BF_OK;
+}
+
+/* The member of structs with that id, and the structs around it. *out = NULL: not in f. */
+static BfStatus
+narrow(BfArena *a, const BfField *f, int32_t id, const BfField **out, BfError *err)
+{
+	const BfField *inner;
+
+	*out = f->id == id ? f : NULL;
+	for (int32_t i = 0; *out == NULL && i < f->n_children; i++)
+	{
+		BF_TRY(narrow(a, &f->children[i], id, &inner, err));
+		if (inner == NULL)
+			continue;
+		*out = f;
+		if (f->type.kind == BF_KIND_STRUCT)
+			return struct_of_one(a, f, inner, out, err);
+	}
+	return BF_OK;
+}
+
+BfStatus
+bf_ice_key_column(BfArena *a, const BfIceMetadata *m, int32_t field_id, const BfField **out,
+				  BfError *err)
+{
+	const BfSchema *s = bf_ice_current_schema(m);
+
+	*out = NULL;
+	for (int32_t i = m->n_schemas; *out == NULL && i >= 0; i--)
+	{
+		for (int32_t k = 0; *out == NULL && k < s->n_fields; k++)
+			BF_TRY(narrow(a, &s->fields[k], field_id, out, err));
+		if (i > 0)
+			s = &m->schemas[i - 1];
+	}
+	return BF_OK;
+}

@@ -34,4 +34,10 @@ extern BfStatus bf_ice_point_columns(BfArena *a, const BfIceTable *t, const BfIc
 extern int32_t bf_ice_column_find(const BfIceTable *t, const BfIcePoint *p, const BfSchema *columns,
 								  int32_t id, const char *name);
 
+/* The column that a field of any schema is in, in its newest type: the field itself, or for a
+ * member of structs those structs with nothing else in them, made in `a`. A field in a list or map
+ * gives that column as it is. *out = NULL: no schema has the id. */
+extern BfStatus bf_ice_key_column(BfArena *a, const BfIceMetadata *m, int32_t field_id,
+								  const BfField **out, BfError *err) BF_MUST_CHECK;
+
 #endif

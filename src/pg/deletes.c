@@ -8,6 +8,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "iceberg/columns.h"
 #include "pg/error.h"
 #include "pg/host.h"
 
@@ -43,12 +44,12 @@ resolve(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
 	return bf_location_resolve(a, &s->table->location, path, out, err);
 }
 
-static const BfField *
-field_of(void *arg, int32_t id)
+static BfStatus
+column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
 	const BifangDeleteSet *s = arg;
 
-	return bf_ice_field_anywhere(s->table->metadata, id);
+	return bf_ice_key_column(a, s->table->metadata, id, out, err);
 }
 
 BifangDeleteSet *
@@ -57,7 +58,7 @@ bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_ch
 {
 	BifangDeleteSet *s = MemoryContextAllocZero(cxt, sizeof *s);
 	BfDeleteOptions options = {.resolve = resolve,
-							   .field_of = field_of,
+							   .column_of = column_of,
 							   .arg = s,
 							   .bytes_max = BIFANG_ARENA_MAX_METADATA,
 							   .io = io,

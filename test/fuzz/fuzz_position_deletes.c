@@ -35,13 +35,16 @@ resolve(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
 	return BF_OK;
 }
 
-static const BfField *
-field_of(void *arg, int32_t id)
+static BfStatus
+column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
-	Schemas *s = arg;
+	const Schemas *s = arg;
 	int32_t i = bf_schema_find_id(s->schema, id);
 
-	return i < 0 ? NULL : &s->schema->fields[i];
+	(void) a;
+	(void) err;
+	*out = i < 0 ? NULL : &s->schema->fields[i];
+	return BF_OK;
 }
 
 static const BfVector *
@@ -171,8 +174,10 @@ bf_fuzz_position_deletes(const uint8_t *data, size_t size)
 	FuzzInput in = {data, size};
 	int file = memfd_create("deletes", 0);
 	Schemas schemas = {.arena = a};
-	BfDeleteOptions options = {
-		.resolve = resolve, .field_of = field_of, .arg = &schemas, .bytes_max = (size_t) 64 << 20};
+	BfDeleteOptions options = {.resolve = resolve,
+							   .column_of = column_of,
+							   .arg = &schemas,
+							   .bytes_max = (size_t) 64 << 20};
 	BfParquetFile *f;
 	char path[64];
 	BfError err;

@@ -31,14 +31,17 @@ static const BfField history[FIELDS] = {
 	{.id = 12, .name = "extra", .type = {.kind = BF_KIND_STRING}},
 };
 
-static const BfField *
-field_of(void *arg, int32_t id)
+static BfStatus
+column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
 	(void) arg;
+	(void) a;
+	(void) err;
+	*out = NULL;
 	for (int i = 0; i < FIELDS; i++)
 		if (history[i].id == id)
-			return &history[i];
-	return NULL;
+			*out = &history[i];
+	return BF_OK;
 }
 
 /* Three spellings of a local path; another store is no file of the table. */
@@ -69,7 +72,7 @@ static BfDeleteCache *
 new_cache(BfArena *a)
 {
 	BfDeleteOptions options = {
-		.resolve = resolve, .field_of = field_of, .bytes_max = (size_t) 64 << 20};
+		.resolve = resolve, .column_of = column_of, .bytes_max = (size_t) 64 << 20};
 	BfDeleteCache *c = NULL;
 
 	if (bf_delete_cache_new(a, &options, &c, &test_err) != BF_OK)
@@ -660,7 +663,7 @@ TEST(deletes_vector_refused)
 TEST(deletes_limit)
 {
 	BfArena *a = test_arena();
-	BfDeleteOptions options = {.resolve = resolve, .field_of = field_of};
+	BfDeleteOptions options = {.resolve = resolve, .column_of = column_of};
 	int refused = 0;
 
 	/* With ever more memory the file is refused for its size until it is read. */
@@ -698,7 +701,7 @@ scenario(const BfHost *host, BfDeleteSource name_f, BfError *err)
 								 .length = 54,
 								 .record_count = 7}};
 	BfDeleteOptions options = {
-		.resolve = resolve, .field_of = field_of, .bytes_max = (size_t) 64 << 20};
+		.resolve = resolve, .column_of = column_of, .bytes_max = (size_t) 64 << 20};
 	BfDeleteCache *c;
 	BfDeletes *d = NULL;
 	uint64_t got[WORDS];

@@ -7,7 +7,7 @@
 
 #include "exec/deletes.h"
 #include "exec/parquet_reader.h"
-#include "iceberg/table.h"
+#include "iceberg/columns.h"
 #include "unit/lib/runner.h"
 #include "unit/test_parquet_expected.h"
 
@@ -47,12 +47,10 @@ resolve(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
 	return bf_location_resolve(a, &t->ice->location, path, out, err);
 }
 
-static const BfField *
-field_of(void *arg, int32_t id)
+static BfStatus
+column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
-	const Table *t = arg;
-
-	return bf_ice_field_anywhere(t->ice->metadata, id);
+	return bf_ice_key_column(a, ((const Table *) arg)->ice->metadata, id, out, err);
 }
 
 static bool
@@ -99,6 +97,7 @@ deletes_of(BfArena *a, Table *t, BfDeleteCache *c, const BfIceDataFile *f, BfDel
 		const BfIceDeleteFile *d = bf_ice_delete(f, i);
 
 		sources[i].path = d->path;
+		sources[i].avro = d->avro;
 		switch (d->kind)
 		{
 			case BF_ICE_DELETE_POSITION: sources[i].kind = BF_DELETE_POSITION; break;
@@ -218,7 +217,7 @@ read_table(BfArena *a, const char *metadata, bool scopes, Result *r, BfDeleteCou
 	BfIceAt at = {.kind = BF_ICE_AT_CURRENT};
 	Table t = {.arena = a, .scopes = scopes};
 	BfDeleteOptions options = {
-		.resolve = resolve, .field_of = field_of, .arg = &t, .bytes_max = (size_t) 64 << 20};
+		.resolve = resolve, .column_of = column_of, .arg = &t, .bytes_max = (size_t) 64 << 20};
 	BfDeleteCache *c;
 	BfIcePlan *plan;
 	BfIceScan scan = {0};

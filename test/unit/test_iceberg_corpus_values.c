@@ -9,7 +9,7 @@
 
 #include "exec/deletes.h"
 #include "exec/parquet_reader.h"
-#include "iceberg/table.h"
+#include "iceberg/columns.h"
 #include "unit/lib/runner.h"
 
 #pragma weak bf_exec_parquet_open
@@ -188,10 +188,10 @@ resolve_path(void *arg, BfArena *a, const char *path, const char **out, BfError 
 	return bf_location_resolve(a, &((const BfIceTable *) arg)->location, path, out, err);
 }
 
-static const BfField *
-field_of(void *arg, int32_t id)
+static BfStatus
+column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
-	return bf_ice_field_anywhere(((const BfIceTable *) arg)->metadata, id);
+	return bf_ice_key_column(a, ((const BfIceTable *) arg)->metadata, id, out, err);
 }
 
 static BfStatus
@@ -210,6 +210,7 @@ deletes_of(BfArena *a, BfDeleteCache *cache, const BfIceDataFile *f, BfDeletes *
 
 		sources[i] = (BfDeleteSource){.kind = kinds[d->kind],
 									  .path = d->path,
+									  .avro = d->avro,
 									  .sequence = d->sequence_number,
 									  .scope = d->scope,
 									  .n_ids = d->n_equality_ids,
@@ -282,7 +283,7 @@ check_table(const char *table, const BfIceTable *t, const BfIcePlan *plan, const
 	BfProjection projection = {.schema = t->schema, .fields = fields};
 	const json_t *columns = json_object_get(entry, "columns"), *column;
 	BfDeleteOptions options = {.resolve = resolve_path,
-							   .field_of = field_of,
+							   .column_of = column_of,
 							   .arg = (void *) t,
 							   .bytes_max = (size_t) 64 << 20};
 	BfDeleteCache *cache;
