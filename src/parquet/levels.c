@@ -254,8 +254,9 @@ read_repeated_rows(BfiColumn *c, int32_t n, BfError *err)
 		uint32_t more = 0;
 		int32_t to = l->used;
 
-		to += (int32_t) bfi_find_zero(l->rep->data + to, (uint32_t) (l->n - to),
-									  (uint32_t) (n - seen), &more);
+		if (to < l->n) /* before the first page there are none, and no memory for them */
+			to += (int32_t) bfi_find_zero(l->rep->data + to, (uint32_t) (l->n - to),
+										  (uint32_t) (n - seen), &more);
 		seen += (int32_t) more;
 		BF_TRY(decode_values(c, l->used, to, err));
 		l->used = to;
