@@ -13,6 +13,7 @@
 #include "pg/import.h"
 #include "pg/modify.h"
 #include "pg/parallel.h"
+#include "pg/pins.h"
 #include "pg/plan.h"
 #include "pg/version.h"
 
@@ -35,6 +36,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	if (OidIsValid(bifang_scan_user(node)))
 		n->scan->options.userid = bifang_scan_user(node);
 	n->scan->explain = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
+	bifang_pins_begin(node->ss.ps.state->es_snapshot, node->ss.ps.state->es_query_cxt);
 	MemoryContextSwitchTo(old);
 	node->fdw_state = n;
 	/* Columns that nobody needs stay NULL in the slot for the whole scan. */

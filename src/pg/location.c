@@ -5,8 +5,11 @@
 
 #include <glob.h>
 
+#include "lib/stringinfo.h"
+
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/pins.h"
 
 typedef struct DirFiles
 {
@@ -104,5 +107,30 @@ bifang_expand_location(const char *location, BifangFormat format)
 						errmsg(kind == BF_PATH_DIR ? "directory \"%s\" has no *.parquet files"
 												   : "no file matches location \"%s\"",
 							   location)));
+	return paths;
+}
+
+List *
+bifang_pinned_location(const char *location, BifangFormat format, Snapshot snap)
+{
+	char *key = psprintf("%s %s", bifang_format_name(format), location);
+	List *paths = NIL;
+	StringInfoData s;
+	ListCell *lc;
+	Size n;
+	const char *pin = bifang_pin_get(snap, key, &n);
+
+	if (pin != NULL)
+	{
+		for (const char *p = pin; p < pin + n; p += strlen(p) + 1)
+			paths = lappend(paths, pstrdup(p));
+		return paths;
+	}
+	paths = bifang_expand_location(location, format);
+	initStringInfo(&s);
+	foreach (lc, paths)
+		appendBinaryStringInfo(&s, lfirst(lc), (int) strlen(lfirst(lc)) + 1);
+	bifang_pin_put(snap, key, s.data, (Size) s.len);
+	pfree(s.data);
 	return paths;
 }

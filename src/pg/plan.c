@@ -294,6 +294,18 @@ scan_path(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids required_outer, 
 							required_outer, NIL);
 }
 
+/* A scan that each of several processes would do on its own. They see the same only where their
+ * snapshot decides all of it: what is outside of this database could have changed in between. */
+static Path *
+whole_path(RelOptInfo *rel, ForeignPath *path)
+{
+	const BifangOptions *o = &((RelInfo *) rel->fdw_private)->options;
+
+	if (o->format != BIFANG_ICEBERG || o->location != NULL || o->remote_catalog)
+		path->path.parallel_safe = false;
+	return &path->path;
+}
+
 /* Join clauses that the scan can use, their own and those that equivalence classes imply. */
 typedef struct EcArgs
 {
@@ -368,9 +380,10 @@ add_param_paths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		foreach (other, param->ppi_clauses)
 			if (bifang_push_clause(root, rel, lfirst(other)))
 				pushed = lappend(pushed, lfirst(other));
-		add_path(rel, (Path *) scan_path(
-						  root, rel, relid, outer, param->ppi_rows, pushed,
-						  list_concat_copy(param->ppi_clauses, rel->baserestrictinfo), 1.0));
+		add_path(rel, whole_path(rel, scan_path(root, rel, relid, outer, param->ppi_rows, pushed,
+												list_concat_copy(param->ppi_clauses,
+																 rel->baserestrictinfo),
+												1.0)));
 	}
 }
 
@@ -408,8 +421,8 @@ bifangGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 {
 	RelInfo *info = rel->fdw_private;
 
-	add_path(rel, (Path *) scan_path(root, rel, foreigntableid, rel->lateral_relids, rel->rows,
-									 info->pushed, rel->baserestrictinfo, 1.0));
+	add_path(rel, whole_path(rel, scan_path(root, rel, foreigntableid, rel->lateral_relids,
+											rel->rows, info->pushed, rel->baserestrictinfo, 1.0)));
 	add_param_paths(root, rel, foreigntableid);
 	if (rel->consider_parallel && rel->lateral_relids == NULL)
 		add_partial(root, rel, foreigntableid);

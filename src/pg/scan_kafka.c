@@ -6,24 +6,59 @@
 #include "exec/kafka_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/pins.h"
 
+/* A number that the first scan of the snapshot found. */
+static bool
+pinned(const BifangScan *s, const char *what, const BifangFile *f, int64 *out)
+{
+	char *key = psprintf("%s %s", what, f->path);
+	Size n;
+	const char *pin = bifang_pin_get(s->work->snap, key, &n);
+
+	if (pin != NULL)
+		memcpy(out, pin, sizeof *out);
+	pfree(key);
+	return pin != NULL;
+}
+
+static void
+pin(const BifangScan *s, const char *what, const BifangFile *f, int64 n)
+{
+	char *key = psprintf("%s %s", what, f->path);
+
+	bifang_pin_put(s->work->snap, key, (const char *) &n, sizeof n);
+	pfree(key);
+}
+
+/* Of two tables over one log, one with and one without what is not committed, neither sees past the
+ * end that the other has found. */
 void
 bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 {
-	BfArena *a = bifang_arena(s->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
+	bool committed = s->options.read_committed;
+	BfArena *a;
 	BfLogDir *dir;
 	int64 start;
 	int64 end;
 	int64 stable;
 	BfError err;
 
+	if (pinned(s, committed ? "stable" : "end", f, &f->offset_end))
+		return;
+	a = bifang_arena(s->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_log_dir_open(a, f->path, NULL, &dir, &err), &err);
-	BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
-	if (s->options.read_committed)
+	if (!pinned(s, "end", f, &end))
+	{
+		BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
+		pin(s, "end", f, end);
+	}
+	if (committed)
 	{
 		BIFANG_CHECK(bf_log_dir_stable_offset(dir, &stable, &err), &err);
 		end = Min(end, stable);
+		pin(s, "stable", f, end);
 	}
 	f->offset_end = end;
 	bifang_arena_free(a);

@@ -132,6 +132,7 @@ bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 
 	w->format = o->format;
 	w->cxt = cxt;
+	w->snap = snap;
 	switch (o->format)
 	{
 		case BIFANG_ICEBERG: bifang_worklist_open_lake(w, o, snap); break;

@@ -43,7 +43,7 @@ typedef struct BifangFile
 	int64 bytes;
 	int64 rows;		  /* estimated */
 	int32 partition;  /* KAFKA */
-	int64 offset_end; /* KAFKA: end of the log, fixed when first read; -1 = not yet */
+	int64 offset_end; /* KAFKA: end of what is read, fixed when first read; -1 = not yet */
 } BifangFile;
 
 typedef struct BifangUnit
@@ -64,6 +64,7 @@ typedef struct BifangWorklist
 {
 	BifangFormat format;
 	MemoryContext cxt;
+	Snapshot snap; /* under which it was pinned, while its query runs; NULL in parallel workers */
 	/* Pinned. */
 	const char *metadata_path; /* lake table */
 	const BfIceTable *table;
@@ -115,6 +116,8 @@ extern const char *bifang_metadata_path(const BifangOptions *o, Snapshot snap);
 /* Paths that a location names: itself, the *.parquet files of a directory, or what matches a
  * glob; sorted bytewise. Palloc'd strings. Raises when there is none. */
 extern List *bifang_expand_location(const char *location, BifangFormat format);
+/* The same once per snapshot (pins.h). */
+extern List *bifang_pinned_location(const char *location, BifangFormat format, Snapshot snap);
 /* Is it the directory of a partition? *topic is palloc'd. */
 extern bool bifang_kafka_partition(const char *path, char **topic, int32 *partition);
 /* Rows that a Parquet file was seen to have, for later estimates. */

@@ -68,7 +68,7 @@ remembered_rows(const char *path, int64 size, int64 *rows)
 void
 bifang_worklist_open_parquet(BifangWorklist *w, const BifangOptions *o)
 {
-	List *paths = bifang_expand_location(o->location, BIFANG_PARQUET);
+	List *paths = bifang_pinned_location(o->location, BIFANG_PARQUET, w->snap);
 	ListCell *lc;
 
 	w->files = palloc_extended((Size) list_length(paths) * sizeof *w->files,

@@ -62,7 +62,7 @@ bifang_kafka_partition(const char *path, char **topic, int32 *partition)
 void
 bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o)
 {
-	List *paths = bifang_expand_location(o->location, BIFANG_KAFKA_LOG);
+	List *paths = bifang_pinned_location(o->location, BIFANG_KAFKA_LOG, w->snap);
 	const char *topic = o->topic;
 	ListCell *lc;
 

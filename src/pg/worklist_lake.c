@@ -13,10 +13,11 @@
 #include "pg/host.h"
 #include "pg/lakecache.h"
 #include "pg/module.h"
+#include "pg/pins.h"
 #include "pg/pushdown.h"
 
-const char *
-bifang_metadata_path(const BifangOptions *o, Snapshot snap)
+static const char *
+find_metadata(const BifangOptions *o, Snapshot snap)
 {
 	BifangLakeTable lake;
 	BfArena *a;
@@ -35,6 +36,29 @@ bifang_metadata_path(const BifangOptions *o, Snapshot snap)
 		BIFANG_CHECK(status, &err);
 	found = found == NULL ? NULL : pstrdup(found);
 	bifang_arena_free(a);
+	return found;
+}
+
+const char *
+bifang_metadata_path(const BifangOptions *o, Snapshot snap)
+{
+	const char *found;
+	char *key;
+	Size n;
+
+	/* The catalog of this database is read under the snapshot itself. */
+	if (o->location == NULL && !o->remote_catalog)
+		return find_metadata(o, snap);
+	key = o->location != NULL
+			  ? psprintf("lake %s", o->location)
+			  : psprintf("lake %u %u %s.%s", o->serverid, o->userid, o->ns == NULL ? "" : o->ns,
+						 o->table == NULL ? "" : o->table);
+	found = bifang_pin_get(snap, key, &n);
+	if (found != NULL)
+		return pnstrdup(found, n);
+	found = find_metadata(o, snap);
+	if (found != NULL)
+		bifang_pin_put(snap, key, found, strlen(found));
 	return found;
 }
 
