@@ -121,4 +121,25 @@ extern BfStatus bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *er
 /* Where the stream ends, found by walking the blocks without decoding. */
 extern BfStatus bfi_delta_end(BfiDelta d, const uint8_t **end, BfError *err) BF_MUST_CHECK;
 
+/*
+ * ALP, see alp.c. Any values of the page can be asked for, in any order.
+ */
+typedef struct BfiAlp
+{
+	const uint8_t *offsets;
+	size_t len; /* from the offsets on */
+	uint32_t width;
+	uint32_t size_log;
+	uint32_t count;
+	uint32_t n_vectors;
+	int64_t at;
+} BfiAlp;
+
+/* width: 4 (float) or 8 (double). */
+extern BfStatus bfi_alp_init(BfiAlp *d, const void *data, size_t len, uint32_t width, int64_t at,
+							 BfError *err) BF_MUST_CHECK;
+/* Values [first, first + n); they are no more than d->count. */
+extern BfStatus
+bfi_alp_decode(const BfiAlp *d, uint32_t first, uint32_t n, void *out, BfError *err) BF_MUST_CHECK;
+
 #endif

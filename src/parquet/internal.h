@@ -259,10 +259,11 @@ typedef struct BfiValues
 	const uint8_t *pos; /* PLAIN; bytes of the DELTA text encodings */
 	const uint8_t *end;
 	uint32_t bit; /* PLAIN booleans: bits taken from *pos */
-	int32_t n;	  /* BYTE_STREAM_SPLIT: values of the page, done = n - left */
+	int32_t n;	  /* BYTE_STREAM_SPLIT, ALP: values of the page, done = n - left */
 	BfiRle rle;	  /* dictionary codes, RLE booleans */
 	BfiDelta delta;
 	BfiDelta suffix; /* DELTA_BYTE_ARRAY: delta has the prefix lengths */
+	BfiAlp alp;
 } BfiValues;
 
 /* What the columns of a scan have in common. */

@@ -24,6 +24,7 @@ encoding_fits(BfiEncoding e, BfiPhysical t)
 		case BFI_PLAIN_DICTIONARY:
 		case BFI_RLE_DICTIONARY: return true;
 		case BFI_RLE: return t == BFI_BOOLEAN;
+		case BFI_ALP: return t == BFI_FLOAT || t == BFI_DOUBLE;
 		case BFI_DELTA_BINARY_PACKED: return t == BFI_INT32 || t == BFI_INT64;
 		case BFI_DELTA_LENGTH_BYTE_ARRAY: return t == BFI_BYTE_ARRAY;
 		case BFI_DELTA_BYTE_ARRAY: return t == BFI_BYTE_ARRAY || t == BFI_FLBA;
@@ -138,6 +139,11 @@ bfi_values_init(BfiColumn *c, BfError *err)
 			BF_TRY(bfi_delta_init(&v->delta, p, len, c->leaf->physical == BFI_INT32 ? 32 : 64,
 								  v->at, err));
 			return check_count(v, &v->delta, err);
+		case BFI_ALP:
+			BF_TRY(bfi_alp_init(&v->alp, p, len, c->leaf->width, v->at, err));
+			BF_DATA(err, v->alp.count == (uint32_t) v->left, v->at,
+					"an ALP page of %u values for %d", v->alp.count, v->left);
+			return BF_OK;
 		case BFI_BYTE_STREAM_SPLIT:
 			BF_DATA(err, len == (uint64_t) v->left * c->leaf->width, v->at,
 					"%d values of %u split bytes need %llu, the page has %zu", v->left,
@@ -375,6 +381,8 @@ native(BfiColumn *c, int32_t n, void *out, BfError *err)
 		case BFI_DELTA_LENGTH_BYTE_ARRAY: return delta_length(c, n, out, err);
 		case BFI_DELTA_BYTE_ARRAY: return delta_byte_array(c, n, out, err);
 		case BFI_BYTE_STREAM_SPLIT: return stream_split(c, n, out, err);
+		case BFI_ALP:
+			return bfi_alp_decode(&v->alp, (uint32_t) (v->n - v->left), (uint32_t) n, out, err);
 		default: BF_NEVER(err, true); return BF_OK;
 	}
 }
@@ -464,6 +472,7 @@ bfi_values_skip(BfiColumn *c, int32_t n, BfError *err)
 			case BFI_PLAIN: BF_TRY(skip_plain(v, c->leaf, k, err)); break;
 			case BFI_RLE:
 			case BFI_RLE_DICTIONARY: BF_TRY(bfi_rle_skip(&v->rle, (uint32_t) k, err)); break;
+			case BFI_ALP:
 			case BFI_BYTE_STREAM_SPLIT: break;
 			/* Here every value is needed for the next. */
 			default: BF_TRY(native(c, k, c->shared->native, err)); break;

@@ -100,6 +100,26 @@ check_delta(const uint8_t *a, const uint8_t *b, size_t size, uint32_t n)
 		FUZZ_CHECK(narrow[i] == (int32_t) (uint32_t) (uint64_t) whole[i]);
 }
 
+static void
+check_alp(const uint8_t *a, const uint8_t *b, size_t size, uint32_t width, uint32_t n)
+{
+	static uint8_t whole[VALUES_MAX * 8], single[VALUES_MAX * 8];
+	BfiAlp d, e;
+	BfError err;
+	BfStatus st;
+	uint32_t done = 0;
+
+	if (bfi_alp_init(&d, a, size, width, 0, &err) != BF_OK)
+		return;
+	FUZZ_CHECK(bfi_alp_init(&e, b, size, width, 0, &err) == BF_OK);
+	n = d.count < n ? d.count : n;
+	st = bfi_alp_decode(&d, 0, n, whole, &err);
+	while (done < n && bfi_alp_decode(&e, done, 1, single + (size_t) done * width, &err) == BF_OK)
+		done++;
+	FUZZ_CHECK((st == BF_OK) == (done == n));
+	FUZZ_CHECK(st != BF_OK || memcmp(whole, single, (size_t) n * width) == 0);
+}
+
 /* A struct by its table ends where skipping it ends. */
 static void
 check_thrift(const uint8_t *data, size_t size)
@@ -126,7 +146,7 @@ int
 bf_fuzz_parquet_decode(const uint8_t *data, size_t size)
 {
 	FuzzInput in = {data, size};
-	uint32_t what = (uint32_t) fuzz_take_below(&in, 3);
+	uint32_t what = (uint32_t) fuzz_take_below(&in, 4);
 	uint32_t width = (uint32_t) fuzz_take_below(&in, 33);
 	uint32_t n = (uint32_t) fuzz_take_below(&in, VALUES_MAX + 1);
 	uint8_t *a = with_slack(in.data, in.size, 0);
@@ -136,6 +156,8 @@ bf_fuzz_parquet_decode(const uint8_t *data, size_t size)
 		check_rle(a, b, in.size, width, n);
 	else if (what == 1)
 		check_delta(a, b, in.size, n);
+	else if (what == 2)
+		check_alp(a, b, in.size, width & 1 ? 8 : 4, n > 256 ? 256 : n);
 	else
 		check_thrift(in.data, in.size);
 	free(a);
