@@ -16,7 +16,7 @@
 
 const BfParquetLimits bf_parquet_default_limits = {
 	.footer_bytes_max = (size_t) 64 << 20,
-	.page_bytes_max = (size_t) 256 << 20,
+	.page_bytes_max = (size_t) 1 << 30,
 	.window_bytes = (size_t) 256 << 10,
 	.verify_crc = true,
 };

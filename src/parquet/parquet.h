@@ -25,7 +25,7 @@ typedef struct BfParquetScan BfParquetScan;
 typedef struct BfParquetLimits
 {
 	size_t footer_bytes_max; /* default 64 MiB */
-	size_t page_bytes_max;	 /* uncompressed page or dictionary; default 256 MiB */
+	size_t page_bytes_max;	 /* uncompressed page or dictionary; default 1 GiB */
 	size_t window_bytes; /* read at once per column, where a chunk has that much; default 256 KiB */
 	bool verify_crc;	 /* default true: checked where the writer stored it */
 } BfParquetLimits;
