@@ -98,7 +98,8 @@ typedef enum BfiApp
 	BFI_APP_PARQUET_MR,
 	BFI_APP_PARQUET_CPP,	   /* before it became Arrow's */
 	BFI_APP_PARQUET_CPP_ARROW, /* "parquet-cpp-arrow" */
-	BFI_APP_IMPALA
+	BFI_APP_IMPALA,
+	BFI_APP_DUCKDB
 } BfiApp;
 
 typedef struct BfiWriter

@@ -64,6 +64,23 @@ check_levels(const BfiColumn *c, const uint8_t *rep, const uint8_t *def, uint32_
 	return BF_OK;
 }
 
+/* DuckDB gives a NULL array of n items n pairs of levels, of which only the first means something.
+ * The others, which have no values, are left out; returns how many pairs remain. */
+static uint32_t
+drop_items_of_null(const BfiColumn *c, uint8_t *rep, uint8_t *def, uint32_t k)
+{
+	const uint8_t *at_least = c->levels->rep_def;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < k; i++)
+	{
+		rep[kept] = rep[i];
+		def[kept] = def[i];
+		kept += def[i] >= at_least[rep[i]];
+	}
+	return kept;
+}
+
 /* Some more levels of the current page. */
 static BfStatus
 decode_ahead(BfiColumn *c, BfError *err)
@@ -86,10 +103,15 @@ decode_ahead(BfiColumn *c, BfError *err)
 		uint8_t *rep = l->rep->data + l->n;
 
 		BF_TRY(decode_bytes(c, &c->page.rep, c->leaf->max_rep, rep, k, err));
-		BF_TRY(check_levels(c, rep, def, k, err));
+		c->page_left -= (int32_t) k;
+		if (c->file->writer.app == BFI_APP_DUCKDB)
+			k = drop_items_of_null(c, rep, def, k);
+		else
+			BF_TRY(check_levels(c, rep, def, k, err));
 	}
+	else
+		c->page_left -= (int32_t) k;
 	l->n += (int32_t) k;
-	c->page_left -= (int32_t) k;
 	return BF_OK;
 }
 

@@ -63,6 +63,7 @@ bfi_writer_parse(const char *created_by, BfiWriter *out)
 		{"parquet-cpp-arrow ", BFI_APP_PARQUET_CPP_ARROW},
 		{"parquet-cpp ", BFI_APP_PARQUET_CPP},
 		{"impala ", BFI_APP_IMPALA},
+		{"DuckDB", BFI_APP_DUCKDB},
 	};
 	const char *version = strstr(created_by, "version ");
 

@@ -155,6 +155,17 @@ TEST(exec_parquet_nested_plain_variants)
 	EXPECT(strstr(rows_of(VARIANTS, as_struct, 1), "variant") == NULL);
 }
 
+/* Its NULL arrays have items. */
+TEST(exec_parquet_nested_duckdb_arrays)
+{
+	static BfField inner[] = {LEAF(0, "element", INT32)};
+	static BfField outer[] = {FIELD(0, "element", LIST, inner)};
+	const BfField arrays[] = {FIELD(0, "fixed_nested_int_array", LIST, outer)};
+
+	EXPECT_STR(rows_of("test/data/parquet_nested/duckdb_arrays.parquet", arrays, 1),
+			   "[[null,2,3],null,[null,2,3]];[[4,5,6],[null,2,3],[4,5,6]];null;");
+}
+
 static const char *
 read_deep(const char *name)
 {
