@@ -56,6 +56,31 @@ SELECT count(*) FROM iceberg_v3_deletion_vectors WHERE tier = 'live';
 ALTER FOREIGN TABLE mor2 ADD COLUMN row_id bigint OPTIONS (meta 'row_id');
 SELECT count(row_id) FROM mor2;
 
+-- Delete files in Avro, over data files of both formats; by NULLs and text; as Spark reads them.
+IMPORT FOREIGN SCHEMA dels FROM SERVER rd INTO rd;
+SELECT array_agg(id ORDER BY id) FROM avro_deletes;
+SELECT deletes('SELECT id FROM rd.avro_deletes');
+SELECT array_agg(id ORDER BY id) FROM avro_all;
+SELECT deletes('SELECT id FROM rd.avro_all');
+SELECT count(*) FROM avro_all WHERE s = 's2' OR s IS NULL;
+-- Others are refused by their names, whatever is asked for.
+CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	RETURN sqlstate || regexp_replace(sqlerrm, '^"[^"]*":|/\S*/[^/]*$', '', 'g');
+END$$;
+SELECT failure('SELECT id FROM rd.orc_deletes');
+SELECT failure('SELECT count(*) FROM rd.orc_deletes');
+-- Keys that are members of structs: {x: 2}, {NULL}, then {s: s1, x: 1}.
+SELECT array_agg(id ORDER BY id) FROM nested_keys;
+SELECT count(*), count(st), count(st->>'x') FROM nested_keys;
+SELECT deletes('SELECT id FROM rd.nested_keys');
+-- Deletes of rows and of files that are not there: no error, but counted.
+SELECT count(*), array_agg(id ORDER BY id) = array(SELECT generate_series(0, 19)::bigint EXCEPT SELECT 3 ORDER BY 1) AS right FROM dangling;
+SELECT deletes('SELECT id FROM rd.dangling');
+
 -- Columns of other times.
 SELECT id, c, b_old, f, "dec", st, b FROM evolve ORDER BY id;
 -- Avro data files, columns that they lack with initial defaults.

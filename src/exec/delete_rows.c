@@ -460,3 +460,25 @@ bf_rows_clear(BfRows *s, uint64_t first, int32_t n, uint64_t *bits)
 		i += take;
 	}
 }
+
+uint64_t
+bf_rows_from(BfRows *s, uint64_t first)
+{
+	int32_t at = find_container(s, first >> 16);
+	int32_t n = CONTAINER_ROWS - (int32_t) (first & 0xffff);
+	uint64_t count = 0;
+
+	if (at < s->n && s->containers[at].key == first >> 16)
+	{
+		uint64_t bits[CONTAINER_ROWS / 64];
+
+		memset(bits, 0xff, sizeof bits);
+		clear_container(&s->containers[at], (uint32_t) (first & 0xffff), n, 0, bits);
+		for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+			count += 64 - (uint64_t) __builtin_popcountll(bits[i]);
+		at++;
+	}
+	for (; at < s->n; at++)
+		count += (uint64_t) s->containers[at].cardinality;
+	return count;
+}

@@ -62,6 +62,8 @@ extern BfStatus
 bf_rows_read(BfRows *s, BfArena *a, BfCursor *c, int bits, BfError *err) BF_MUST_CHECK;
 
 extern uint64_t bf_rows_cardinality(const BfRows *s);
+/* Those of its rows that are `first` or above. */
+extern uint64_t bf_rows_from(BfRows *s, uint64_t first);
 /* Clears bit i of `bits` where first + i is in the set, for i in [0, n). `bits` has whole words for
  * n. */
 extern void bf_rows_clear(BfRows *s, uint64_t first, int32_t n, uint64_t *bits);

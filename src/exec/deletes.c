@@ -188,6 +188,13 @@ bf_deletes_new(BfArena *a, BfDeleteCache *c, const char *data_path, int64_t data
 	return BF_OK;
 }
 
+void
+bf_deletes_count_dangling(BfDeletes *d, int64_t n_rows)
+{
+	for (int32_t i = 0; i < d->n_sets && n_rows >= 0; i++)
+		d->cache->counters.dangling += (int64_t) bf_rows_from(d->sets[i], (uint64_t) n_rows);
+}
+
 const BfField *
 bf_deletes_fields(const BfDeletes *d, int32_t *n)
 {

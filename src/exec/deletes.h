@@ -80,6 +80,7 @@ typedef struct BfDeleteCounters
 	int64_t positions;	  /* row numbers read, whatever data file they are of */
 	int64_t keys;		  /* rows of equality delete files */
 	int64_t rows_deleted; /* rows that were candidates and are deleted */
+	int64_t dangling;	  /* positions behind the end of their data files */
 } BfDeleteCounters;
 
 typedef struct BfDeleteCache BfDeleteCache;
@@ -96,6 +97,9 @@ extern const BfDeleteCounters *bf_delete_counters(const BfDeleteCache *c);
 extern BfStatus bf_deletes_new(BfArena *a, BfDeleteCache *c, const char *data_path,
 							   int64_t data_sequence, const BfDeleteSource *sources, int32_t n,
 							   BfDeletes **out, BfError *err) BF_MUST_CHECK;
+/* Counts the positions that the data file, of so many rows, does not have. They are no error: other
+ * engines leave such behind. */
+extern void bf_deletes_count_dangling(BfDeletes *d, int64_t n_rows);
 /* The columns that must be read for it, by field id, besides those of the query: n fields. None of
  * them is required; they may be of no schema that the query knows. */
 extern const BfField *bf_deletes_fields(const BfDeletes *d, int32_t *n);

@@ -183,7 +183,7 @@ source_of(BifangDeleteSet *s, const BfIceDeleteFile *f)
 }
 
 BfDeletes *
-bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f)
+bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, bool count)
 {
 	int32 n = bf_ice_n_deletes(f);
 	BfDeleteSource *sources;
@@ -199,6 +199,8 @@ bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f)
 	BIFANG_CHECK(bf_deletes_new(a, s->cache, f->path, f->sequence_number, sources, n, &out, &err),
 				 &err);
 	pfree(sources);
+	if (out != NULL && count)
+		bf_deletes_count_dangling(out, f->record_count);
 	return out;
 }
 

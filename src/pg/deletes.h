@@ -20,8 +20,11 @@ extern BifangDeleteSet *bifang_delete_set_new(MemoryContext cxt, const BfIceTabl
 											  bool verify_checksums, BfIoCounters *io);
 /* The plan whose files were asked for goes away. */
 extern void bifang_delete_set_replan(BifangDeleteSet *s);
-/* In `a`; NULL when nothing of the file is deleted. */
-extern BfDeletes *bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f);
+/* In `a`; NULL when nothing of the file is deleted. `count`: what dangles is counted, once per
+ * file.
+ */
+extern BfDeletes *
+bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, bool count);
 extern const BfDeleteCounters *bifang_delete_set_counters(const BifangDeleteSet *s);
 
 #endif

@@ -91,6 +91,8 @@ explain_pruning(const BifangWorklist *w, ExplainState *es)
 		ExplainPropertyInteger("Units Pruned", NULL, w->units_pruned, es);
 	if (c != NULL && c->delete_files > 0)
 		ExplainPropertyInteger("Delete Files", NULL, c->delete_files, es);
+	if (c != NULL && c->delete_files_unused > 0)
+		ExplainPropertyInteger("Delete Files Unused", NULL, c->delete_files_unused, es);
 }
 
 static void
@@ -148,10 +150,9 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"cold", n->log.index.cold_hits},
 	};
 	const Counter deletes[] = {
-		{"files", n->deletes.files_read},
-		{"positions", n->deletes.positions},
-		{"keys", n->deletes.keys},
-		{"rows deleted", n->deletes.rows_deleted},
+		{"files", n->deletes.files_read},  {"positions", n->deletes.positions},
+		{"keys", n->deletes.keys},		   {"rows deleted", n->deletes.rows_deleted},
+		{"dangling", n->deletes.dangling},
 	};
 	const Counter io[] = {
 		{"files", n->io.files_opened + n->log.io.files_opened},

@@ -172,7 +172,7 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 		if (s->delete_set == NULL)
 			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table,
 												  s->options.verify_checksums, &s->count.io);
-		s->deletes = bifang_delete_set_of(s->delete_set, a, f);
+		s->deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
 	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
 	projection = unit_projection(s, u);

@@ -125,6 +125,24 @@ check_windows(BfRows *s, const uint64_t *sorted, int32_t n)
 	}
 }
 
+/* How many are left from some row on: one of them, one behind it, any. */
+static void
+check_from(BfRows *s, const uint64_t *sorted, int32_t n)
+{
+	for (int round = 0; round < 12 && !test_failed(); round++)
+	{
+		uint64_t from =
+			n > 0 ? sorted[test_random_below((uint64_t) n)] + (uint64_t) (round % 3) : 5;
+		uint64_t want = 0;
+
+		if (round == 0)
+			from = 0;
+		for (int32_t i = 0; i < n; i++)
+			want += sorted[i] >= from;
+		EXPECT_EQ(bf_rows_from(s, from), want);
+	}
+}
+
 static int32_t
 unique(uint64_t *rows, int32_t n)
 {
@@ -153,6 +171,7 @@ TEST(delete_rows_random)
 		n = unique(rows, n);
 		EXPECT_EQ(bf_rows_cardinality(&s), (uint64_t) n);
 		check_windows(&s, rows, n);
+		check_from(&s, rows, n);
 		bf_arena_free(a);
 	}
 }
@@ -209,6 +228,7 @@ TEST(delete_rows_libroaring)
 		EXPECT_EQ(bf_cursor_left(&c), 0);
 		EXPECT_EQ(bf_rows_cardinality(&s), (uint64_t) n);
 		check_windows(&s, rows, n);
+		check_from(&s, rows, n);
 		for (int k = 0; k < 3; k++)
 			roaring_bitmap_free(bitmaps[k]);
 		bf_arena_free(a);

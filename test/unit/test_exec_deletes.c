@@ -586,6 +586,34 @@ TEST(deletes_position_refused)
 	EXPECT_EQ(got[0], ~(uint64_t) 0xffc00);
 }
 
+/* Positions that a data file does not have. */
+TEST(deletes_dangling)
+{
+	BfArena *a = test_arena();
+	BfDeleteSource s[] = {{.kind = BF_DELETE_POSITION, .path = DATA "pos.parquet"},
+						  {.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet"}};
+	uint64_t named[BF_VALIDITY_WORDS];
+	BfDeleteCache *c = new_cache(a);
+	BfDeletes *d;
+	int64_t behind = 0;
+
+	EXPECT_EQ(expect_positions(a, s[0].path, DATA_PATH, named), 300);
+	for (int32_t i = 500; i < BF_BATCH_ROWS; i++)
+		behind += !bf_valid(named, i);
+	EXPECT(behind > 0 && behind < 300);
+	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, s, 1, &d, &test_err));
+	bf_deletes_count_dangling(d, ROWS);
+	EXPECT_EQ(bf_delete_counters(c)->dangling, 0);
+	bf_deletes_count_dangling(d, 500);
+	EXPECT_EQ(bf_delete_counters(c)->dangling, behind);
+	bf_deletes_count_dangling(d, -1); /* nobody knows how many rows there are */
+	EXPECT_EQ(bf_delete_counters(c)->dangling, behind);
+	/* One far away, in both files. */
+	REQUIRE_OK(bf_deletes_new(a, c, "/lake/t/data/c.parquet", 4, s, 2, &d, &test_err));
+	bf_deletes_count_dangling(d, ROWS);
+	EXPECT_EQ(bf_delete_counters(c)->dangling, behind + 2);
+}
+
 /* --- Vectors ------------------------------------------------------------------------------------
  */
 
