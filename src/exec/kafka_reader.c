@@ -31,6 +31,8 @@ typedef struct KafkaReader
 	BfArena *copies;   /* owned through a hook */
 	size_t copied_bytes;
 	BfKafkaRange range;
+	BfRangeSet wanted; /* offsets */
+	int32_t at_range;  /* the first of them that does not end before the next record */
 	bool want_time;
 	BfOutcomes *outcomes; /* NULL = uncommitted rows too */
 	bool at_open;		  /* an open transaction ends what is committed */
@@ -53,7 +55,7 @@ typedef struct KafkaReader
 	BfView *headers; /* lengths at first, since `json` moves while it grows */
 	uint64_t *valid[BF_KAFKA_COLUMNS];
 	bool has_null[BF_KAFKA_COLUMNS];
-	bool wanted[BF_KAFKA_COLUMNS];
+	bool asked_for[BF_KAFKA_COLUMNS];
 	BfBuffer *json;
 	BfKafkaColumn *columns;
 } KafkaReader;
@@ -161,11 +163,19 @@ start_log_batch(KafkaReader *r, bool *wait, BfError *err)
 
 /* ---- rows ---- */
 
+/* Offsets ascend, but where segments overlap: what was seen is not wanted again. */
 static inline bool
-in_range(const KafkaReader *r, const BfRecord *rec)
+is_wanted(KafkaReader *r, int64_t offset)
 {
-	if (rec->offset < r->next_offset || rec->offset < r->range.offset_first ||
-		rec->offset >= r->range.offset_end)
+	while (r->at_range < r->wanted.n && r->wanted.ranges[r->at_range].last < offset)
+		r->at_range++;
+	return r->at_range < r->wanted.n && offset >= r->wanted.ranges[r->at_range].first;
+}
+
+static inline bool
+in_range(KafkaReader *r, const BfRecord *rec)
+{
+	if (rec->offset < r->next_offset || !is_wanted(r, rec->offset))
 		return false;
 	return !r->want_time || (rec->timestamp != -1 && rec->timestamp >= r->range.time_first_ms &&
 							 rec->timestamp <= r->range.time_last_ms);
@@ -191,7 +201,7 @@ put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 		set_null(r, BF_KAFKA_KEY, row);
 	if (rec->value_null)
 		set_null(r, BF_KAFKA_VALUE, row);
-	if (r->wanted[BF_KAFKA_HEADERS])
+	if (r->asked_for[BF_KAFKA_HEADERS])
 	{
 		size_t start = r->json->len;
 
@@ -211,12 +221,12 @@ set_nulls(KafkaReader *r, BfKafkaColumn c, const BfView *views, int32_t first)
 
 /* Is every record of the batch a row, and needs no look of its own? */
 static bool
-takes_all(const KafkaReader *r)
+takes_all(KafkaReader *r)
 {
 	const BfBatchHeader *h = &r->it.header;
 
-	return !r->want_time && !r->wanted[BF_KAFKA_HEADERS] && h->base_offset >= r->next_offset &&
-		   h->base_offset >= r->range.offset_first && h->last_offset < r->range.offset_end;
+	return !r->want_time && !r->asked_for[BF_KAFKA_HEADERS] && h->base_offset >= r->next_offset &&
+		   is_wanted(r, h->base_offset) && h->last_offset <= r->wanted.ranges[r->at_range].last;
 }
 
 static BfStatus
@@ -305,9 +315,9 @@ finish_batch(KafkaReader *r, BfError *err)
 										  [BF_KAFKA_HEADERS] = r->headers};
 	const uint8_t *text = r->json->data;
 
-	if (r->wanted[BF_KAFKA_TIMESTAMP])
+	if (r->asked_for[BF_KAFKA_TIMESTAMP])
 		BF_TRY(convert_timestamps(r, err));
-	if (r->wanted[BF_KAFKA_HEADERS])
+	if (r->asked_for[BF_KAFKA_HEADERS])
 		for (int32_t i = 0; i < r->batch.n_rows; i++)
 		{
 			r->headers[i].ptr = text;
@@ -427,7 +437,7 @@ make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn 
 		BfType type = column_type(columns[i]);
 
 		r->columns[i] = columns[i];
-		r->wanted[columns[i]] = true;
+		r->asked_for[columns[i]] = true;
 		if (columns[i] == BF_KAFKA_PARTITION)
 		{
 			BfValue value = {.type = type, .v.i32 = partition};
@@ -444,38 +454,72 @@ make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn 
 	return BF_OK;
 }
 
-/* Turns the bounds into a range of offsets as small as the indexes can tell. */
+static BfStatus
+keep_between(BfArena *a, BfRangeSet *set, int64_t first, int64_t last, BfError *err)
+{
+	BfRange range = {first > 0 ? first : 0, last < BF_ENTRY_MAX ? last : BF_ENTRY_MAX};
+	BfRangeSet one = {1, &range};
+
+	if (range.first > range.last)
+		one.n = 0;
+	return bf_rangeset_intersect(a, set, &one, set, err);
+}
+
+/* What began before the scan and is open hides all behind it; the rest the scan comes across.
+ * `moved`: it starts where nobody else ends, whatever the caller said. */
+static BfStatus
+stop_at_open(BfArena *a, KafkaReader *r, BfLogDir *d, bool moved, BfError *err)
+{
+	int64_t open;
+
+	BF_TRY(bf_outcomes_new(a, d, &r->outcomes, err));
+	if (r->range.none_open_before && !moved)
+		return BF_OK;
+	BF_TRY(bf_log_dir_open_before(d, r->wanted.ranges[r->wanted.n - 1].first, &open, err));
+	return keep_between(a, &r->wanted, 0, open - 1, err);
+}
+
+/* What a compaction that did not come to its end left: a merged segment over the first ones that it
+ * was to replace. Which of them says what is only found out by reading from its start. */
+static bool
+has_merged(const BfLogDir *d)
+{
+	for (int32_t i = 0; i < bf_log_dir_n_segments(d); i++)
+		if (bf_log_dir_segment(d, i)->swap)
+			return true;
+	return false;
+}
+
+/* Turns the bounds into ranges of offsets as small as the indexes can tell. */
 static BfStatus
 plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError *err)
 {
-	BfRange wanted = {0, BF_ENTRY_MAX};
-	BfRangeSet set = {1, &wanted};
+	BfRange all = {0, BF_ENTRY_MAX};
+	BfRangeSet walked = {1, &all};
+	bool search = !has_merged(d);
+	bool moved = false;
 	int64_t offset;
 
+	r->wanted = r->range.offsets != NULL ? *r->range.offsets : walked;
 	BF_TRY(bfi_kafka_start_offset(a, r->dir, &offset, err));
-	if (offset > r->range.offset_first)
-		r->range.offset_first = offset;
-	if (r->range.offset_first > 0)
-		wanted.first = r->range.offset_first;
-	if (r->range.offset_end <= BF_ENTRY_MAX)
-		wanted.last = r->range.offset_end - 1;
-	if (r->range.time_first_ms != INT64_MIN && wanted.first <= wanted.last)
+	if (r->range.offset_first > offset)
+		offset = r->range.offset_first;
+	BF_TRY(keep_between(a, &r->wanted, offset, r->range.offset_end - 1, err));
+	if (r->range.time_first_ms > r->range.time_last_ms)
+		r->wanted.n = 0;
+	if (r->range.time_first_ms != INT64_MIN && search && r->wanted.n > 0)
 	{
 		BF_TRY(bf_log_dir_offset_for_time(d, r->range.time_first_ms, &offset, err));
-		if (offset > wanted.first)
-			wanted.first = offset;
+		moved = offset >= r->wanted.ranges[0].first;
+		BF_TRY(keep_between(a, &r->wanted, offset, BF_ENTRY_MAX, err));
 	}
-	if (read_committed && wanted.first <= wanted.last)
-	{
-		/* What began before the scan and is open hides all of it; the rest the scan comes across.
-		 */
-		BF_TRY(bf_log_dir_open_before(d, wanted.first, &offset, err));
-		r->at_open = offset < wanted.first;
-		BF_TRY(bf_outcomes_new(a, d, &r->outcomes, err));
-	}
-	if (wanted.first > wanted.last || r->range.time_first_ms > r->range.time_last_ms)
-		set.n = 0;
-	BF_TRY(bf_log_walk_new(a, d, &set, false, &r->walk, err));
+	if (read_committed && r->wanted.n > 0)
+		BF_TRY(stop_at_open(a, r, d, moved, err));
+	if (r->wanted.n > 0)
+		all.last = r->wanted.ranges[r->wanted.n - 1].last;
+	if (search || r->wanted.n == 0)
+		walked = r->wanted;
+	BF_TRY(bf_log_walk_new(a, d, &walked, false, &r->walk, err));
 	if (r->range.time_first_ms != INT64_MIN)
 		bf_log_walk_min_timestamp(r->walk, r->range.time_first_ms);
 	return BF_OK;

@@ -15,6 +15,11 @@
  *
  * Records before the offset up to which they were deleted (kafka_start.h) are no rows.
  *
+ * Several readers may share a partition, each with other offsets. What decides about a record of a
+ * transaction lies behind it, and where a reader starts none may be open: looking for those before
+ * its last range costs what lies between the newest snapshot and there, so among readers of
+ * neighbouring ranges only the first one should look (`none_open_before`).
+ *
  * Batches of few records are copied together into one column batch; of larger ones the key and
  * value views point into the decompressed bytes.
  */
@@ -37,10 +42,12 @@ typedef enum BfKafkaColumn
 
 typedef struct BfKafkaRange
 {
-	int64_t offset_first;  /* inclusive; 0 or less = from the start */
-	int64_t offset_end;	   /* exclusive; INT64_MAX = to the end */
-	int64_t time_first_ms; /* inclusive lower bound; INT64_MIN = none */
-	int64_t time_last_ms;  /* inclusive upper bound; INT64_MAX = none */
+	int64_t offset_first;	   /* inclusive; 0 or less = from the start */
+	int64_t offset_end;		   /* exclusive; INT64_MAX = to the end */
+	int64_t time_first_ms;	   /* inclusive lower bound; INT64_MIN = none */
+	int64_t time_last_ms;	   /* inclusive upper bound; INT64_MAX = none */
+	const BfRangeSet *offsets; /* NULL = all of them; copied */
+	bool none_open_before;	   /* another reader looks for transactions before these offsets */
 } BfKafkaRange;
 
 /* Splits `<topic>-<partition>`, the last part of a path, at the last '-' (*topic_end points to it);

@@ -165,7 +165,7 @@ run_rows(void)
 	static const BfKafkaColumn columns[] = {BF_KAFKA_OFFSET, BF_KAFKA_TIMESTAMP, BF_KAFKA_KEY,
 											BF_KAFKA_VALUE};
 	BfArena *a = bf_arena_new(&host.host, "rows", (size_t) 1 << 30);
-	BfKafkaRange range = {0, INT64_MAX, INT64_MIN, INT64_MAX};
+	BfKafkaRange range = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
 	BfReader *r;
 
 	check(bf_exec_kafka_reader(a, dir, 0, false, &range, columns, 4, NULL, &r, &err));

@@ -11,7 +11,7 @@
 
 #define ROWS_MAX 20000
 
-static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX};
+static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
 
 typedef struct Rows
 {
@@ -127,6 +127,34 @@ TEST(kafka_dir_leftovers_are_ignored)
 	EXPECT(rows_are(0, 29));
 }
 
+/* What the merged segment dropped stays dropped, wherever a reader starts. */
+TEST(kafka_dir_overlapping_segments_show_no_dropped_rows)
+{
+	const char *dir = new_dir("t-0");
+	BfBuffer *merged = new_buffer();
+	BfBuffer *log = new_buffer();
+
+	add_batch(merged, 0, 10);
+	add_batch(merged, 30, 10);
+	build_file(dir, 0, "log.swap", merged->data, merged->len);
+	for (int k = 1; k < 5; k++)
+	{
+		log->len = 0;
+		add_batch(log, 10 * k, 10);
+		build_file(dir, 10 * k, "log", log->data, log->len);
+	}
+	for (int64_t o = 0; o < 50; o++)
+	{
+		BfKafkaRange r = {o, o + 3, INT64_MIN, INT64_MAX, NULL, false};
+		int64_t n = 0;
+
+		REQUIRE_OK(read_dir(dir, false, &r));
+		for (int64_t x = o; x < o + 3 && x < 50; x++)
+			n += x < 10 || x >= 30;
+		EXPECT_EQ(rows.n, n);
+	}
+}
+
 /* After a crash in the middle of a compaction that merged segments. */
 TEST(kafka_dir_overlapping_segments_give_rows_once)
 {
@@ -147,7 +175,7 @@ TEST(kafka_dir_overlapping_segments_give_rows_once)
 	EXPECT(rows_are(0, 39));
 	for (int64_t o = 0; o < 40; o += 3)
 	{
-		BfKafkaRange r = {o, o + 5, INT64_MIN, INT64_MAX};
+		BfKafkaRange r = {o, o + 5, INT64_MIN, INT64_MAX, NULL, false};
 
 		REQUIRE_OK(read_dir(dir, false, &r));
 		EXPECT(rows_are(o, o + 4 < 40 ? o + 4 : 39));
@@ -258,7 +286,7 @@ TEST(kafka_dir_empty_and_compacted_batches)
 {
 	const char *dir = new_dir("t-0");
 	BfBuffer *log = new_buffer();
-	BfKafkaRange r = {100, INT64_MAX, INT64_MIN, INT64_MAX};
+	BfKafkaRange r = {100, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
 	BfLogDir *d;
 	int64_t start, end;
 
@@ -514,18 +542,33 @@ close_segment(Txns *t)
 	t->base = t->next;
 }
 
-static void
-check_visible(const Txns *t, const BfKafkaRange *r)
+static bool
+in_bounds(const BfKafkaRange *r, int64_t o)
+{
+	return o >= r->offset_first && o < r->offset_end &&
+		   (r->offsets == NULL || bf_rangeset_contains(r->offsets, o));
+}
+
+static int64_t
+stable_offset(const Txns *t)
 {
 	int64_t stable = t->next;
-	int at = 0;
 
 	for (int p = 0; p < PRODUCERS; p++)
 		if (t->open[p] >= 0 && t->open[p] < stable)
 			stable = t->open[p];
+	return stable;
+}
+
+static void
+check_visible(const Txns *t, const BfKafkaRange *r)
+{
+	int64_t stable = stable_offset(t);
+	int at = 0;
+
 	REQUIRE_OK(read_dir(t->dir, true, r));
 	for (int64_t o = 0; o < stable; o++)
-		if (o >= r->offset_first && o < r->offset_end && t->owner[o] != 255 && !t->aborted[o])
+		if (in_bounds(r, o) && t->owner[o] != 255 && !t->aborted[o])
 		{
 			if (at >= rows.n || rows.offsets[at] != o)
 			{
@@ -538,8 +581,48 @@ check_visible(const Txns *t, const BfKafkaRange *r)
 	REQUIRE_OK(read_dir(t->dir, false, r));
 	at = 0;
 	for (int64_t o = 0; o < t->next; o++)
-		at += o >= r->offset_first && o < r->offset_end && t->owner[o] != 255;
+		at += in_bounds(r, o) && t->owner[o] != 255;
 	EXPECT_EQ(rows.n, at);
+}
+
+/* Some ranges, and then the same in pieces, of which one alone looks for open transactions: with an
+ * end that is the last stable offset they give the same rows. */
+static void
+check_sets(const Txns *t)
+{
+	BfRange ranges[6];
+	BfRangeSet set;
+	BfKafkaRange r = everything;
+	int32_t n = 1 + (int32_t) test_random_below(6);
+	int64_t in_all, in_pieces = 0;
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		ranges[i].first = (int64_t) test_random_below((uint64_t) t->next);
+		ranges[i].last = ranges[i].first + (int64_t) test_random_below(i % 2 == 0 ? 2 : 60);
+	}
+	REQUIRE_OK(bf_rangeset_make(test_arena(), ranges, n, &set, &test_err));
+	r.offsets = &set;
+	check_visible(t, &r);
+	r.offset_end = stable_offset(t);
+	check_visible(t, &r);
+	REQUIRE_OK(read_dir(t->dir, true, &r));
+	in_all = rows.n;
+	for (int64_t first = 0; first < t->next; first += 17)
+	{
+		int64_t last_start = set.ranges[set.n - 1].first;
+		BfRange one = {first, first + 16};
+		BfRangeSet all = {1, &one};
+		BfRangeSet piece;
+		BfKafkaRange part = r;
+
+		REQUIRE_OK(bf_rangeset_intersect(test_arena(), &set, &all, &piece, &test_err));
+		part.offsets = &piece;
+		part.none_open_before = !bf_rangeset_contains(&piece, last_start);
+		REQUIRE_OK(read_dir(t->dir, true, &part));
+		in_pieces += rows.n;
+	}
+	EXPECT_EQ(in_pieces, in_all);
 }
 
 TEST(kafka_dir_transactions_match_a_model)
@@ -596,6 +679,7 @@ TEST(kafka_dir_transactions_match_a_model)
 			r.offset_first = (int64_t) test_random_below((uint64_t) t.next);
 			r.offset_end = r.offset_first + (int64_t) test_random_below(100);
 			check_visible(&t, &r);
+			check_sets(&t);
 		}
 	}
 }
