@@ -5,6 +5,7 @@ SET datestyle = 'ISO, YMD';
 SET intervalstyle = 'postgres';
 \getenv data BIFANG_TEST_DATA
 \set dir :data '/kafka/*'
+\set disorder :data '/kafka/disorder-0'
 CREATE SCHEMA rk;
 SET search_path = rk, public;
 CREATE SERVER rk FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'kafka_log');
@@ -58,6 +59,23 @@ SELECT searched('SELECT * FROM rk.many WHERE "offset" = NULL::bigint AND random(
 SELECT searched('SELECT * FROM rk.many WHERE "offset" % 500 = 0 AND partition = 0');
 SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" >= ''2100-01-01''');
 SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" < now() - interval ''100 years''');
+-- Of a list only what it names, of alternatives each, of a partition only its own.
+SELECT count(*) AS batches, max(last_offset) FROM bifang.log_segment(:'disorder');
+SELECT searched('SELECT * FROM rk.disorder WHERE "offset" IN (1, 5, 23000)');
+SELECT searched('SELECT * FROM rk.disorder WHERE "offset" IN (1, 5, 2300)');
+SELECT searched('SELECT * FROM rk.disorder WHERE "offset" < 3 OR "offset" BETWEEN 1200 AND 1202 OR "offset" > 2490');
+SELECT searched('SELECT * FROM rk.disorder WHERE ("offset" < 3 OR "offset" > 2490) AND "offset" <> 1 AND "offset" NOT IN (0, 2)');
+SELECT searched('SELECT * FROM rk.many WHERE partition = 0 AND "offset" < 3 OR partition = 1 AND "offset" > 1400');
+SELECT searched('SELECT * FROM rk.many WHERE partition = 5 OR "offset" < 0');
+SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" > ''infinity''');
+SELECT searched('SELECT * FROM rk.disorder WHERE "timestamp" >= ''infinity'' OR "timestamp" < ''-infinity'' OR "timestamp" = ''infinity''');
+PREPARE by_list(bigint[]) AS SELECT array_agg("offset" ORDER BY "offset") FROM disorder WHERE "offset" = ANY ($1);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_list('{1,5,2300,99999,-1,NULL}');
+EXECUTE by_list('{}');
+EXECUTE by_list(NULL);
+SELECT searched('EXECUTE by_list(''{7,2300}'')');
+RESET plan_cache_mode;
 PREPARE by_offset(bigint) AS SELECT partition, "offset" FROM many WHERE "offset" = $1 ORDER BY 1;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE by_offset(3);
@@ -84,6 +102,24 @@ SELECT o.op, count(*) FILTER (WHERE a.n <> b.n) AS wrong FROM unnest('{<,<=,=,>=
 	LATERAL (SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM rk.plain WHERE "timestamp" %s %L', o.op, m.t), false, true, '')))[1]::text AS n) a,
 	LATERAL (SELECT (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM rk.both_ways WHERE "timestamp" %s %L', o.op, m.t), false, true, '')))[1]::text AS n) b
 GROUP BY 1 ORDER BY 1;
+-- So do searches for many places at once.
+CREATE FUNCTION agree(condition text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	a text;
+	b text;
+BEGIN
+	EXECUTE 'SELECT string_agg(partition || '':'' || "offset", '','' ORDER BY partition, "offset") FROM rk.plain WHERE ' || condition INTO a;
+	EXECUTE 'SELECT string_agg(partition || '':'' || "offset", '','' ORDER BY partition, "offset") FROM rk.both_ways WHERE ' || condition INTO b;
+	RETURN a IS NOT DISTINCT FROM b;
+END$$;
+SELECT count(*), count(*) FILTER (WHERE NOT agree(c)) AS wrong FROM (
+	SELECT string_agg(CASE g % 5
+		WHEN 0 THEN format('"offset" IN (%s, %s, %s)', o, o + 1, 2600 - o)
+		WHEN 1 THEN format('("offset" BETWEEN %s AND %s AND partition %s 100)', o, o + 30, (ARRAY['<', '>='])[1 + g % 2])
+		WHEN 2 THEN format('"offset" > %s', 2600 - o / 10)
+		WHEN 3 THEN format('("offset" < %s AND "offset" <> ALL (ARRAY[3, 17]))', o / 20)
+		ELSE format('("timestamp" = (SELECT min("timestamp") FROM rk.plain WHERE "offset" = %s) AND "offset" %% 7 = 0)', o) END, ' OR ') AS c
+	FROM generate_series(1, 200) g, LATERAL (SELECT g * 7919 % 2600 AS o) r GROUP BY g % 61) x;
 
 -- Refusals.
 CREATE FOREIGN TABLE mixed ("offset" bigint) SERVER rk OPTIONS (location :'dir');

@@ -119,6 +119,14 @@ explain_work(const BifangWorklist *w, ExplainState *es)
 		ExplainPropertyInteger("Rows Not In Lake", NULL, w->live_rows, es);
 }
 
+/* Of files and logs that several processes shared. */
+static void
+explain_pieces(const ForeignScanState *node, const BifangScan *s, ExplainState *es)
+{
+	if (node->ss.ps.plan->parallel_aware)
+		ExplainPropertyInteger("Pieces Read", NULL, s->count.units_read, es);
+}
+
 static void
 explain_read(const BifangScan *s, ExplainState *es)
 {
@@ -191,5 +199,8 @@ bifangExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	explain_work(w, es);
 	explain_pruning(w, es);
 	if (es->analyze)
+	{
+		explain_pieces(node, n->scan, es);
 		explain_read(n->scan, es);
+	}
 }

@@ -99,6 +99,8 @@ save(StringInfo s, const BifangWorklist *w)
 		put_text(s, l->live_dir);
 		put_text(s, l->offload_path);
 		put_int(s, l->end_entry);
+		put_int(s, l->end_segment);
+		put_int(s, l->end_position);
 	}
 	put_int(s, w->n_files);
 	for (int32 i = 0; i < w->n_files; i++)
@@ -107,6 +109,7 @@ save(StringInfo s, const BifangWorklist *w)
 		put_int(s, w->files[i].bytes);
 		put_int(s, w->files[i].rows);
 		put_int(s, w->files[i].partition);
+		put_int(s, w->files[i].offset_start);
 		put_int(s, w->files[i].offset_end);
 	}
 }
@@ -133,6 +136,8 @@ restore(MemoryContext cxt, const BifangOptions *o, const char *at)
 		l->live_dir = get_text(&at);
 		l->offload_path = get_text(&at);
 		l->end_entry = get_int(&at);
+		l->end_segment = get_int(&at);
+		l->end_position = get_int(&at);
 		w->ledgers = lappend(w->ledgers, l);
 	}
 	n = get_int(&at);
@@ -146,6 +151,7 @@ restore(MemoryContext cxt, const BifangOptions *o, const char *at)
 		f->bytes = get_int(&at);
 		f->rows = get_int(&at);
 		f->partition = (int32) get_int(&at);
+		f->offset_start = get_int(&at);
 		f->offset_end = get_int(&at);
 	}
 	if (w->format == BIFANG_ICEBERG)

@@ -44,10 +44,8 @@
 #define PAGE_COST_FACTOR 0.3
 #define ROW_COST_FACTOR 0.5
 
-/* A scan of so many bytes keeps one process busy for a while: parallel workers are for more. Files
- * are compressed, hence the factor to what a heap would have. */
+/* Files are compressed: what a heap would have. */
 #define PARALLEL_BYTES_FACTOR 3
-#define PARALLEL_UNIT_BYTES (32 * 1024 * 1024)
 
 typedef struct RelInfo
 {
@@ -55,6 +53,7 @@ typedef struct RelInfo
 	double bytes; /* of files that the plan-time predicates leave */
 	double part;  /* of the table's rows that are in them */
 	int32 n_units;
+	int64 pieces; /* that processes could share */
 	List *pushed; /* RestrictInfo * of baserestrictinfo that the scan can use */
 } RelInfo;
 
@@ -168,8 +167,9 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 		cxt, relation, attrs_of((Node *) clauses, rel->relid, relid, rel->max_attr, &all), push);
 	scan->options.userid = info->options.userid;
 	w = bifang_scan_work(scan, GetActiveSnapshot());
-	info->bytes = (double) w->bytes + (double) w->live_rows * 64;
+	info->bytes = (double) w->bytes;
 	info->n_units = w->n_units;
+	info->pieces = bifang_worklist_pieces(w);
 	total = w->format == BIFANG_ICEBERG ? all_rows(w) : analyzed_rows(rel, w);
 	info->part = total > 0 ? Min((double) w->rows / total, 1.0) : 1.0;
 	rel->tuples = total;
@@ -402,11 +402,10 @@ add_partial(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	RelInfo *info = rel->fdw_private;
 	double pages = info->bytes * PARALLEL_BYTES_FACTOR / BLCKSZ;
-	double pieces = info->n_units + info->bytes / PARALLEL_UNIT_BYTES;
 	int workers = compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
 	ForeignPath *path;
 
-	workers = Min(workers, (int) Min(pieces, 1000) - 1);
+	workers = Min(workers, (int) Min(info->pieces, 1000) - 1);
 	if (workers <= 0)
 		return;
 	path = scan_path(root, rel, relid, NULL, rel->rows, info->pushed, rel->baserestrictinfo,

@@ -68,24 +68,22 @@ bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 static BfKafkaRange
 kafka_range(BifangScan *s, BifangUnit *u)
 {
-	BfKafkaRange r = {0, PG_INT64_MAX, PG_INT64_MIN, PG_INT64_MAX};
+	BfKafkaRange r = {.offset_end = u->plain->offset_end,
+					  .time_first_ms = PG_INT64_MIN,
+					  .time_last_ms = PG_INT64_MAX,
+					  .offsets = &u->ranges,
+					  .none_open_before = u->none_open_before};
 	int64 low;
 	int64 high;
 
-	if (s->pred != NULL)
-	{
-		if (!bifang_pred_hull(s->pred, BF_KAFKA_OFFSET, &low, &high))
-			high = -1;
-		r.offset_first = Max(low, 0);
-		if (high < PG_INT64_MAX)
-			r.offset_end = high + 1;
-		bifang_pred_hull(s->pred, BF_KAFKA_TIMESTAMP, &low, &high);
-		if (low > PG_INT64_MIN)
-			r.time_first_ms = low / 1000 + (low % 1000 > 0);
-		if (high < PG_INT64_MAX)
-			r.time_last_ms = high / 1000 - (high % 1000 < 0);
-	}
-	r.offset_end = Min(r.offset_end, u->plain->offset_end);
+	if (s->pred == NULL)
+		return r;
+	/* Planning has left out units without any time. */
+	(void) bifang_unit_hull(s->work, u, s->pred, BF_KAFKA_TIMESTAMP, &low, &high);
+	if (low > PG_INT64_MIN)
+		r.time_first_ms = low / 1000 + (low % 1000 > 0);
+	if (high < PG_INT64_MAX)
+		r.time_last_ms = high / 1000 - (high % 1000 < 0);
 	return r;
 }
 

@@ -21,9 +21,9 @@ bifang_tier_name(BifangTier t)
 	return "?";
 }
 
-/* Pieces that keep a process busy for some tenths of a second. */
+/* Pieces that keep a process busy for some tenths of a second; logs take longer for a byte. */
 #define PIECE_BYTES (32 * 1024 * 1024)
-#define PIECE_ENTRIES 1000000
+#define PIECE_LOG_BYTES (8 * 1024 * 1024)
 #define PIECES_MAX 1024
 
 BifangUnit *
@@ -47,6 +47,13 @@ bifang_unit_add(BifangUnits *us, BifangTier tier, const char *path)
 	return u;
 }
 
+void
+bifang_unit_drop(BifangUnits *us)
+{
+	us->w->units_pruned++;
+	us->w->n_units--;
+}
+
 bool
 bifang_unit_keep(BifangUnits *us)
 {
@@ -55,8 +62,7 @@ bifang_unit_keep(BifangUnits *us)
 
 	if (us->pred != NULL && !bifang_unit_may_match(w, u, us->pred))
 	{
-		w->units_pruned++;
-		w->n_units--;
+		bifang_unit_drop(us);
 		return false;
 	}
 	w->n_of_tier[u->tier]++;
@@ -66,11 +72,29 @@ bifang_unit_keep(BifangUnits *us)
 	return true;
 }
 
+static int64
+pieces_of(const BifangUnit *u)
+{
+	bool log = u->tier != BIFANG_TIER_PARQUET;
+
+	return Min(u->bytes / (log ? PIECE_LOG_BYTES : PIECE_BYTES) + 1, PIECES_MAX);
+}
+
+int64
+bifang_worklist_pieces(const BifangWorklist *w)
+{
+	int64 n = 0;
+
+	for (int32 i = 0; i < w->n_units; i++)
+		n += pieces_of(&w->units[i]);
+	return n;
+}
+
 void
 bifang_unit_cut_file(BifangUnits *us)
 {
 	BifangUnit whole = us->w->units[us->w->n_units - 1];
-	int64 n = us->cut ? Min(whole.bytes / PIECE_BYTES + 1, PIECES_MAX) : 1;
+	int64 n = us->cut ? pieces_of(&whole) : 1;
 
 	us->w->units[us->w->n_units - 1].pieces = (int32) n;
 	for (int32 i = 1; i < n; i++)
@@ -87,14 +111,17 @@ void
 bifang_unit_cut_ranges(BifangUnits *us)
 {
 	BifangUnit whole = us->w->units[us->w->n_units - 1];
+	int64 entries = bf_rangeset_count(&whole.ranges);
+	int64 pieces = us->cut ? pieces_of(&whole) : 1;
+	int64 most = entries / pieces + (entries % pieces != 0);
 	BfRange *piece;
 	int32 n = 0;
 	int64 count = 0;
 
-	if (!us->cut || whole.rows <= PIECE_ENTRIES)
+	if (pieces <= 1)
 		return;
 	us->w->n_units--;
-	piece = palloc((Size) whole.ranges.n * sizeof *piece);
+	piece = palloc_extended((Size) whole.ranges.n * sizeof *piece, MCXT_ALLOC_HUGE);
 	for (int32 i = 0; i < whole.ranges.n; i++)
 	{
 		int64 first = whole.ranges.ranges[i].first;
@@ -102,12 +129,12 @@ bifang_unit_cut_ranges(BifangUnits *us)
 
 		while (first <= last)
 		{
-			int64 end = Min(last, first + (PIECE_ENTRIES - count) - 1);
+			int64 end = Min(last, first + (most - count) - 1);
 
 			piece[n++] = (BfRange){first, end};
 			count += end - first + 1;
 			first = end + 1;
-			if (count == PIECE_ENTRIES || (i == whole.ranges.n - 1 && first > last))
+			if (count == most || (i == whole.ranges.n - 1 && first > last))
 			{
 				BifangUnit *u = bifang_unit_add(us, whole.tier, whole.path);
 
@@ -163,6 +190,8 @@ bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool c
 	memset(w->rows_of_tier, 0, sizeof w->rows_of_tier);
 	if (w->format == BIFANG_ICEBERG)
 		bifang_worklist_plan_lake(&us, prune);
+	else if (w->format == BIFANG_KAFKA_LOG)
+		bifang_worklist_plan_kafka(&us);
 	else
 		bifang_worklist_plan_files(&us);
 	MemoryContextSwitchTo(old);

@@ -41,9 +41,10 @@ typedef struct BifangFile
 {
 	const char *path;
 	int64 bytes;
-	int64 rows;		  /* estimated */
-	int32 partition;  /* KAFKA */
-	int64 offset_end; /* KAFKA: end of what is read, fixed when first read; -1 = not yet */
+	int64 rows;			/* estimated */
+	int32 partition;	/* KAFKA */
+	int64 offset_start; /* KAFKA: of the first segment */
+	int64 offset_end;	/* KAFKA: end of what is read, fixed when first read; -1 = not yet */
 } BifangFile;
 
 typedef struct BifangUnit
@@ -53,11 +54,12 @@ typedef struct BifangUnit
 	const BfIceDataFile *file; /* PARQUET of a lake table, Avro too */
 	BifangFile *plain;		   /* PARQUET and KAFKA without metadata */
 	int64 ledger_id;		   /* ranges of a ledger; else -1 */
-	BfRangeSet ranges;		   /* OFFLOAD, LIVE */
+	BfRangeSet ranges;		   /* OFFLOAD, LIVE: entries; KAFKA: offsets */
+	bool none_open_before;	   /* KAFKA: see BfKafkaRange */
 	int32 piece;			   /* PARQUET: this one of `pieces` of the file's row groups */
 	int32 pieces;
-	int64 rows; /* exact for lake tables but for deletes, else estimated; of all pieces */
-	int64 bytes;
+	int64 rows;	 /* exact for lake tables but for deletes, else estimated; of all pieces */
+	int64 bytes; /* of ledgers estimated */
 } BifangUnit;
 
 typedef struct BifangWorklist
@@ -105,8 +107,16 @@ extern void bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
  * `prune`: BF_PRUNE_*. `cut`: into pieces for several processes. Units of an earlier plan are gone.
  */
 extern void bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool cut);
+/* Into how many pieces the units would be cut. */
+extern int64 bifang_worklist_pieces(const BifangWorklist *w);
 /* Both, for all rows. */
 extern BifangWorklist *bifang_worklist(MemoryContext cxt, const BifangOptions *o, Snapshot snap);
+/* What the predicate says of a field that counts (bifang_pred_ranges, bifang_pred_hull), in the
+ * rows of this unit. */
+extern void bifang_unit_ranges(const BifangWorklist *w, const BifangUnit *u, BfArena *a,
+							   const BfPred *pred, int32 field, BfRangeSet *out);
+extern bool bifang_unit_hull(const BifangWorklist *w, const BifangUnit *u, const BfPred *pred,
+							 int32 field, int64 *low, int64 *high);
 /* The predicate without what it says of facts; NULL when nothing is left. In `a`. */
 extern const BfPred *bifang_pred_of_fields(BfArena *a, const BfPred *pred, int32 n_fields);
 /* The current metadata file of a lake table: the catalog's pointer, else the newest of `location`.

@@ -5,6 +5,7 @@
 
 #include "exec/kafka_reader.h"
 #include "pg/error.h"
+#include "pg/pushdown.h"
 
 BfType
 bifang_meta_type(BifangMeta meta)
@@ -114,6 +115,24 @@ bifang_unit_may_match(const BifangWorklist *w, const BifangUnit *u, const BfPred
 	Facts f = {w, u};
 
 	return bf_pred_may_match(pred, facts_of, &f);
+}
+
+void
+bifang_unit_ranges(const BifangWorklist *w, const BifangUnit *u, BfArena *a, const BfPred *pred,
+				   int32 field, BfRangeSet *out)
+{
+	Facts f = {w, u};
+
+	bifang_pred_ranges(a, pred, field, facts_of, &f, out);
+}
+
+bool
+bifang_unit_hull(const BifangWorklist *w, const BifangUnit *u, const BfPred *pred, int32 field,
+				 int64 *low, int64 *high)
+{
+	Facts f = {w, u};
+
+	return bifang_pred_hull(pred, field, facts_of, &f, low, high);
 }
 
 static void

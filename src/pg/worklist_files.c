@@ -1,5 +1,5 @@
 /*
- * pg/worklist_files.c: units of plain Parquet files and Kafka partitions, tables without metadata.
+ * pg/worklist_files.c: units of plain Parquet files, tables without metadata.
  */
 #include "pg/worklist_internal.h"
 
@@ -92,23 +92,17 @@ void
 bifang_worklist_plan_files(BifangUnits *us)
 {
 	BifangWorklist *w = us->w;
-	bool kafka = w->format == BIFANG_KAFKA_LOG;
 
-	if (kafka && bifang_kafka_hopeless(us->pred))
-	{
-		w->units_pruned = w->n_files;
-		return;
-	}
 	for (int32 i = 0; i < w->n_files; i++)
 	{
 		BifangFile *f = &w->files[i];
-		BifangUnit *u =
-			bifang_unit_add(us, kafka ? BIFANG_TIER_KAFKA : BIFANG_TIER_PARQUET, f->path);
+		BifangUnit *u = bifang_unit_add(us, BIFANG_TIER_PARQUET, f->path);
 
 		u->plain = f;
 		u->rows = f->rows;
 		u->bytes = f->bytes;
-		if (bifang_unit_keep(us) && !kafka)
+		/* Of files nothing is known before they are opened, so this is true or false of all. */
+		if (bifang_unit_keep(us))
 			bifang_unit_cut_file(us);
 	}
 }

@@ -24,8 +24,10 @@ extern BifangUnit *bifang_unit_add(BifangUnits *us, BifangTier tier, const char 
 extern bool bifang_unit_keep(BifangUnits *us);
 /* Copies of the last unit for all pieces of its file. */
 extern void bifang_unit_cut_file(BifangUnits *us);
-/* The last unit's ranges, so many entries to a unit. */
+/* The last unit's ranges, for processes to share: by its bytes. */
 extern void bifang_unit_cut_ranges(BifangUnits *us);
+/* The last unit has no rows that count. */
+extern void bifang_unit_drop(BifangUnits *us);
 
 /* worklist_facts.c */
 /* Fields of a predicate before the facts. */
@@ -43,8 +45,7 @@ extern void bifang_worklist_plan_files(BifangUnits *us);
 
 /* worklist_kafka.c */
 extern void bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o);
-/* A predicate that no offset of a log satisfies, or no time. */
-extern bool bifang_kafka_hopeless(const BfPred *pred);
+extern void bifang_worklist_plan_kafka(BifangUnits *us);
 
 /* location.c */
 extern BfPathKind bifang_path_kind(const char *path);

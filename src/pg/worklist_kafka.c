@@ -93,6 +93,7 @@ bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o)
 		f->offset_end = -1;
 		bf_error_clear(&err);
 		BIFANG_CHECK(bifang_host()->list(bifang_host(), path, add_segment, &s, &err), &err);
+		f->offset_start = s.first;
 		f->bytes = s.bytes;
 		f->rows = s.first < 0 ? 0 : s.last - s.first + s.last_bytes / KAFKA_RECORD_BYTES + 1;
 	}
@@ -105,13 +106,53 @@ bifang_worklist_open_kafka(BifangWorklist *w, const BifangOptions *o)
 				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
 }
 
-bool
-bifang_kafka_hopeless(const BfPred *pred)
+/* Pieces of the last unit. That no transaction is open before them is looked after by the one that
+ * has the start of the last range: what is before the others is read by their neighbours. */
+static void
+cut_partition(BifangUnits *us)
 {
-	int64 low;
-	int64 high;
+	BifangWorklist *w = us->w;
+	int32 first = w->n_units - 1;
+	const BfRangeSet *all = &w->units[first].ranges;
+	int64 start = all->ranges[all->n - 1].first;
 
-	return pred != NULL &&
-		   (!bifang_pred_hull(pred, BF_KAFKA_OFFSET, &low, &high) || high < 0 || low > high ||
-			!bifang_pred_hull(pred, BF_KAFKA_TIMESTAMP, &low, &high) || low > high);
+	bifang_unit_cut_ranges(us);
+	for (int32 i = first; i < w->n_units; i++)
+		w->units[i].none_open_before = !bf_rangeset_contains(&w->units[i].ranges, start);
+}
+
+void
+bifang_worklist_plan_kafka(BifangUnits *us)
+{
+	static BfRange all = {0, BF_ENTRY_MAX};
+	BifangWorklist *w = us->w;
+
+	for (int32 i = 0; i < w->n_files; i++)
+	{
+		BifangFile *f = &w->files[i];
+		BifangUnit *u = bifang_unit_add(us, BIFANG_TIER_KAFKA, f->path);
+		BfRange there = {Max(f->offset_start, 0), f->offset_end - 1};
+		BfRangeSet known = {there.first <= there.last, &there};
+		int64 low;
+		int64 high;
+		BfError err;
+
+		u->plain = f;
+		u->rows = f->rows;
+		u->bytes = f->bytes;
+		u->ranges = (BfRangeSet){1, &all};
+		if (us->pred != NULL)
+			bifang_unit_ranges(w, u, us->arena, us->pred, BF_KAFKA_OFFSET, &u->ranges);
+		if (us->pred != NULL && !bifang_unit_hull(w, u, us->pred, BF_KAFKA_TIMESTAMP, &low, &high))
+			u->ranges.n = 0;
+		/* Once the end is fixed; before, nothing is cut. */
+		bf_error_clear(&err);
+		if (f->offset_end >= 0)
+			BIFANG_CHECK(bf_rangeset_intersect(us->arena, &u->ranges, &known, &u->ranges, &err),
+						 &err);
+		if (u->ranges.n == 0)
+			bifang_unit_drop(us);
+		else if (bifang_unit_keep(us) && f->offset_end >= 0)
+			cut_partition(us);
+	}
 }

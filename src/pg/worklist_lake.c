@@ -16,6 +16,9 @@
 #include "pg/pins.h"
 #include "pg/pushdown.h"
 
+/* A guess, where nothing tells. */
+#define ENTRY_BYTES 64
+
 static const char *
 find_metadata(const BifangOptions *o, Snapshot snap)
 {
@@ -95,33 +98,30 @@ lake_ranges(BfArena *a, const BfIcePlan *plan, int64 ledger_id, BfRangeSet *out,
 	pfree(ranges);
 }
 
-/* Entries that a predicate on the fact `entry` lets through. */
-static void
-cut_entries(BifangUnits *us, BfRangeSet *set, BfError *err)
+/* What an entry of the ledger takes: as those of the segment that holds its end do. */
+static int64
+entry_bytes(const BifangLedger *l)
 {
-	BfRange wanted = {0, PG_INT64_MAX - 1};
-	BfRangeSet all;
+	int64 entries = l->end_entry - l->end_segment;
+
+	return entries > 0 ? Max(l->end_position / entries, 1) : ENTRY_BYTES;
+}
+
+/* Entries of the last unit that the predicate lets through; false when it has none. */
+static bool
+cut_entries(BifangUnits *us, BifangUnit *u)
+{
+	BfRangeSet wanted;
+	BfError err;
 
 	if (us->pred == NULL)
-		return;
-	if (!bifang_pred_hull(us->pred,
-						  BIFANG_META_FIELD(bifang_worklist_fields(us->w), BIFANG_META_ENTRY),
-						  &wanted.first, &wanted.last))
-	{
-		set->n = 0;
-		return;
-	}
-	wanted.first = Max(wanted.first, 0);
-	wanted.last = Min(wanted.last, PG_INT64_MAX - 1);
-	if (wanted.first > wanted.last)
-	{
-		set->n = 0;
-		return;
-	}
-	if (wanted.first == 0 && wanted.last == PG_INT64_MAX - 1)
-		return;
-	BIFANG_CHECK(bf_rangeset_make(us->arena, &wanted, 1, &all, err), err);
-	BIFANG_CHECK(bf_rangeset_intersect(us->arena, set, &all, set, err), err);
+		return true;
+	bifang_unit_ranges(us->w, u, us->arena, us->pred,
+					   BIFANG_META_FIELD(bifang_worklist_fields(us->w), BIFANG_META_ENTRY),
+					   &wanted);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_rangeset_intersect(us->arena, &u->ranges, &wanted, &u->ranges, &err), &err);
+	return u->ranges.n > 0;
 }
 
 static void
@@ -153,19 +153,19 @@ add_ledger(BifangUnits *us, const BifangLedger *ledger)
 				 errmsg("ledger " INT64_FORMAT " is trimmed but Parquet files do not cover it",
 						ledger->id)));
 	w->live_rows += bf_rangeset_count(&live);
-	cut_entries(us, &all, &err);
-	if (all.n == 0)
-	{
-		w->units_pruned++;
-		return;
-	}
 	if (ledger->state == BIFANG_LEDGER_OFFLOADED)
 		u = bifang_unit_add(us, BIFANG_TIER_OFFLOAD, ledger->offload_path);
 	else
 		u = bifang_unit_add(us, BIFANG_TIER_LIVE, ledger->live_dir);
 	u->ledger_id = ledger->id;
 	u->ranges = all;
-	u->rows = bf_rangeset_count(&all);
+	if (!cut_entries(us, u))
+	{
+		bifang_unit_drop(us);
+		return;
+	}
+	u->rows = bf_rangeset_count(&u->ranges);
+	u->bytes = u->rows * entry_bytes(ledger);
 	if (bifang_unit_keep(us))
 		bifang_unit_cut_ranges(us);
 }
