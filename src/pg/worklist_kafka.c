@@ -27,19 +27,23 @@ static BfStatus
 add_segment(void *arg, const char *name, BfPathKind kind, BfError *err)
 {
 	Segments *s = arg;
+	int64 base;
 	struct stat st;
 	char path[MAXPGPATH * 2];
 
 	(void) err;
-	if (kind != BF_PATH_FILE || strlen(name) != 24 || strspn(name, "0123456789") != 20 ||
-		strcmp(name + 20, ".log") != 0)
+	if (kind != BF_PATH_FILE || strspn(name, "0123456789") != 20 ||
+		(strcmp(name + 20, ".log") != 0 && strcmp(name + 20, ".log.swap") != 0))
 		return BF_OK;
 	snprintf(path, sizeof path, "%s/%s", s->dir, name);
 	if (stat(path, &st) != 0)
 		return BF_OK; /* retention was faster */
-	s->last = strtoll(name, NULL, 10);
-	if (s->first < 0)
-		s->first = s->last;
+	base = strtoll(name, NULL, 10);
+	s->last = Max(s->last, base);
+	s->first = s->first < 0 ? base : Min(s->first, base);
+	/* A merged segment that counts stands for those that are gone already. */
+	if (strlen(name) != 24)
+		return BF_OK;
 	s->last_bytes =
 		st.st_blocks * INT64CONST(512) < st.st_size ? st.st_blocks * INT64CONST(512) : st.st_size;
 	s->bytes += s->last_bytes;

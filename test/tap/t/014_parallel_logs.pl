@@ -100,6 +100,14 @@ for my $table ('k.big', 'k.uncommitted')
 is($node->safe_psql('postgres', "$parallel SELECT g, (SELECT sum(\"offset\") FROM k.big WHERE \"offset\" >= g AND \"offset\" < g + 100000) FROM generate_series(0, 400000, 100000) g"),
 	$node->safe_psql('postgres', "$serial SELECT g, (SELECT sum(\"offset\") FROM k.big WHERE \"offset\" >= g AND \"offset\" < g + 100000) FROM generate_series(0, 400000, 100000) g"), 'searches under Gather, again and again');
 
+# What a compaction left that was interrupted.
+my $whole = 'SELECT count(*), sum("offset"), sum(hashtext("offset" || encode(value, \'hex\'))::bigint) FROM k.big';
+my $before = $node->safe_psql('postgres', "$serial $whole");
+rename("$dir/big-0/00000000000000000000.log", "$dir/big-0/00000000000000000000.log.swap") or die $!;
+is($node->safe_psql('postgres', "$serial $whole"), $before, 'a merged segment');
+is($node->safe_psql('postgres', "$parallel $whole"), $before, 'a merged segment, by several processes');
+rename("$dir/big-0/00000000000000000000.log.swap", "$dir/big-0/00000000000000000000.log") or die $!;
+
 # A ledger: live, offloaded, and some of it in the lake.
 $node->safe_psql('postgres', q{
 	CREATE FOREIGN TABLE one (a bigint, s text, entry bigint OPTIONS (meta 'entry')) SERVER lake OPTIONS (namespace 'x', "table" 'one');
