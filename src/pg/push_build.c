@@ -77,6 +77,14 @@ list_of(Build *b, BfPredKind kind, BfPred **leaves, int32 n)
 	return p;
 }
 
+static int
+array_size(Datum array)
+{
+	ArrayType *arr = DatumGetArrayTypeP(array);
+
+	return ArrayGetNItems(ARR_NDIM(arr), ARR_DIMS(arr));
+}
+
 static BfPred *
 build_array(Build *b, const BifangCond *c, const BifangPushColumn *column, Datum array)
 {
@@ -125,6 +133,20 @@ build_array(Build *b, const BifangCond *c, const BifangPushColumn *column, Datum
 	return bifang_pred_join(b->a, c->any ? BF_PRED_OR : BF_PRED_AND, others, n_others);
 }
 
+/* Whatever the column is: compared with NULL, or with any of no values. */
+static bool
+never_true(const Build *b, const BifangCond *c)
+{
+	const BifangPushValue *v;
+
+	if (c->kind == C_NULL || c->kind == C_NOT_NULL || c->kind == C_DISTINCT)
+		return false;
+	v = list_nth(b->p->values, c->value);
+	if (!v->known)
+		return false;
+	return v->isnull || (c->kind == C_ARRAY && c->any && array_size(v->datum) == 0);
+}
+
 static BfPred *build(Build *b, const BifangCond *c);
 
 static BfPred *
@@ -150,8 +172,6 @@ build_comparison(Build *b, const BifangCond *c, const BifangPushColumn *column)
 		return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
 	if (c->kind == C_DISTINCT && v->isnull)
 		return bifang_pred_null_test(b->a, column, c->cmp.op == BTEqualStrategyNumber);
-	if (v->isnull)
-		return bifang_pred_new(b->a, BF_PRED_FALSE);
 	switch (c->kind)
 	{
 		case C_LIKE:
@@ -187,6 +207,8 @@ build(Build *b, const BifangCond *c)
 											 : BF_PRED_FALSE);
 		default: break;
 	}
+	if (never_true(b, c))
+		return bifang_pred_new(b->a, BF_PRED_FALSE);
 	if (!b->column_of(b->arg, c->attnum, &column))
 		return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
 	if (c->kind == C_NULL || c->kind == C_NOT_NULL)
