@@ -117,7 +117,7 @@ decimal_type(BfiLeaf *leaf, const Annotation *a)
 	if (a->precision < 1 || a->precision > PRECISION_MAX || a->scale < 0 ||
 		a->scale > PRECISION_MAX)
 	{
-		misfit(leaf, "the decimal's precision or scale is out of range");
+		misfit(leaf, "a decimal annotation whose precision or scale is out of range");
 		return;
 	}
 	leaf->type = (BfType){.kind = BF_KIND_DECIMAL, .precision = a->precision, .scale = a->scale};
