@@ -66,9 +66,10 @@ EXCEPTION WHEN OTHERS THEN
 		substring(context FROM 'column "[^\n]*'), ''), '"/[^"]*"', '"…"', 'g');
 END$$;
 CREATE FOREIGN TABLE source (i2 smallint, i4 int, i8 bigint, f8 float8, n18 numeric(18,4), n38 numeric(38,4), d date, t text,
-	j text, tz timestamptz) SERVER rv;
+	j text, tz timestamptz, u uuid, tm time, ts timestamp) SERVER rv;
 INSERT INTO source VALUES (300, 70000, 5000000000, 0.1, 123456.789, 1234567890123456789012345.5, '5000-01-01',
-	'sixteen letters ', '{"a":', '2024-02-29 12:00+00');
+	'sixteen letters ', '{"a":', '2024-02-29 12:00+00', '00112233-4455-6677-8899-aabbccddeeff', '23:59:59.5',
+	'0044-03-15 BC');
 SELECT bifang.commit('source') IS NOT NULL;
 CREATE TYPE colour AS ENUM ('red', 'green');
 CREATE DOMAIN small AS numeric CHECK (VALUE < 10);
@@ -82,6 +83,15 @@ SELECT field, type, declare(field, type) FROM (VALUES ('i4', 'smallint'), ('i8',
 	('n18', 'numeric(5,4)'), ('n18', 'numeric(18,2)'), ('n18', 'numeric(5,-2)'), ('n38', 'numeric(10,4)'), ('n38', 'bigint'),
 	('n18', 'int'), ('i4', 'numeric(4)'), ('i8', 'numeric(9,2)'), ('i8', 'numeric(20,12)'), ('t', 'varchar(5)'),
 	('t', 'char(5)'), ('t', 'rv.colour'), ('j', 'json'), ('j', 'jsonb'), ('i2', 'rv.small'), ('n18', 'rv.small')) x(field, type);
+
+-- As text or numeric: every digit, whatever is compared with them.
+CREATE FOREIGN TABLE texts (f8 numeric, d text, tz text, u text, tm text, ts text) SERVER rv OPTIONS ("table" 'source');
+SELECT * FROM texts;
+SELECT count(*) FILTER (WHERE f8 = 0.1), count(*) FILTER (WHERE d = '5000-01-01') FROM texts;
+SELECT count(*) FROM texts WHERE f8 = 0.1 AND f8::float8 = 0.1 AND f8 <> 0.1000000000000000055 AND d = '5000-01-01'
+	AND tz >= '2024-02-29T12:00:00+00:00' AND u = '00112233-4455-6677-8899-aabbccddeeff' AND u LIKE '0011%'
+	AND tm IN ('23:59:59.5', 'x') AND ts <> '' AND u COLLATE "C" BETWEEN '0' AND '1';
+SELECT count(*) FROM texts WHERE u = '0' OR d = '' OR f8 = 1 OR tm < '0';
 
 -- Each format of EXPLAIN.
 EXPLAIN (COSTS off) SELECT id FROM words;

@@ -2,6 +2,7 @@
  * Primitive values as JSON text, in the words of PostgreSQL's to_jsonb where it has the type.
  */
 #include "parquet/variant.h"
+#include "vec/iso.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,56 +106,6 @@ decimal(BfBuffer *out, bf_i128 v, int32_t scale, BfError *err)
 	return bf_buffer_append(out, text, o, err);
 }
 
-/* "2024-02-29", proleptic Gregorian; *bc: the year counts down from 1. */
-static void
-date_text(int64_t days, char *out, size_t size, bool *bc)
-{
-	int64_t z = days + 719468;
-	int64_t era = (z >= 0 ? z : z - 146096) / 146097;
-	int64_t doe = z - era * 146097;
-	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	int64_t mp = (5 * doy + 2) / 153;
-	int64_t month = mp < 10 ? mp + 3 : mp - 9;
-	int64_t year = yoe + era * 400 + (month <= 2);
-
-	*bc = year <= 0;
-	snprintf(out, size, "%04lld-%02d-%02d", (long long) (*bc ? 1 - year : year), (int) month,
-			 (int) (doy - (153 * mp + 2) / 5 + 1));
-}
-
-/* Zeros at the end of the fraction are left out. */
-static void
-time_text(int64_t v, int64_t per_second, char *out, size_t size)
-{
-	int64_t s = v / per_second;
-	int64_t part = v % per_second;
-	int digits = per_second == 1000000000 ? 9 : 6;
-	int n = snprintf(out, size, "%02d:%02d:%02d", (int) (s / 3600), (int) (s / 60 % 60),
-					 (int) (s % 60));
-
-	if (part == 0)
-		return;
-	for (; part % 10 == 0; part /= 10)
-		digits--;
-	snprintf(out + n, size - (size_t) n, ".%0*lld", digits, (long long) part);
-}
-
-static BfStatus
-timestamp(BfBuffer *out, int64_t v, int64_t per_second, bool utc, BfError *err)
-{
-	int64_t per_day = per_second * 86400;
-	int64_t days = v / per_day - (v % per_day < 0);
-	char date[64];
-	char time[64];
-	bool bc;
-
-	date_text(days, date, sizeof date, &bc);
-	time_text(v - days * per_day, per_second, time, sizeof time);
-	return bf_buffer_printf(out, err, "\"%sT%s%s%s\"", date, time, utc ? "+00:00" : "",
-							bc ? " BC" : "");
-}
-
 static BfStatus
 uuid(BfBuffer *out, BfView v, BfError *err)
 {
@@ -168,32 +119,12 @@ uuid(BfBuffer *out, BfView v, BfError *err)
 static BfStatus
 date_or_time(BfBuffer *out, const BfValue *v, BfError *err)
 {
-	char text[64];
-	bool bc = false;
+	int64_t n = v->type.kind == BF_KIND_DATE ? v->v.i32 : v->v.i64;
+	char text[BF_ISO_BYTES];
 
-	switch (v->type.kind)
-	{
-		case BF_KIND_DATE: date_text(v->v.i32, text, sizeof text, &bc); break;
-		case BF_KIND_TIME:
-		case BF_KIND_TIME_NS:
-		{
-			int64_t per_second = v->type.kind == BF_KIND_TIME ? 1000000 : 1000000000;
-
-			if (v->v.i64 < 0 || v->v.i64 > per_second * 86400)
-				BF_FAIL(err, BF_ERR_VALUE, "a time of day of %lld is out of range",
-						(long long) v->v.i64);
-			time_text(v->v.i64, per_second, text, sizeof text);
-			break;
-		}
-		default:
-			return timestamp(
-				out, v->v.i64,
-				v->type.kind == BF_KIND_TIMESTAMP_NS || v->type.kind == BF_KIND_TIMESTAMPTZ_NS
-					? 1000000000
-					: 1000000,
-				v->type.kind == BF_KIND_TIMESTAMPTZ || v->type.kind == BF_KIND_TIMESTAMPTZ_NS, err);
-	}
-	return bf_buffer_printf(out, err, "\"%s%s\"", text, bc ? " BC" : "");
+	if (!bf_iso_text(v->type.kind, n, text, sizeof text))
+		BF_FAIL(err, BF_ERR_VALUE, "a time of day of %lld is out of range", (long long) n);
+	return bf_buffer_printf(out, err, "\"%s\"", text);
 }
 
 BfStatus

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
@@ -13,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/numeric_out.h"
+#include "vec/iso.h"
 
 /* 4713-11-24 BC, PostgreSQL's first instant, and its last date, in Unix terms. */
 #define UNIX_USECS_MIN (MIN_TIMESTAMP + BIFANG_UNIX_USECS)
@@ -128,6 +130,30 @@ f64_float4(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 	}
 }
 
+/* Dates and times as text keep all their digits, and have no range but that of the file. */
+static void
+datetime_text(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
+{
+	bool i32 = vec->storage == BF_STORE_I32;
+	MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
+
+	for (int32 i = 0; i < n; i++)
+	{
+		char text[BF_ISO_BYTES];
+		int64 v;
+
+		values[i] = (Datum) 0;
+		if (isnull[i])
+			continue;
+		v = i32 ? vec->data.i32[first + i] : vec->data.i64[first + i];
+		if (bf_iso_text(o->from.kind, v, text, sizeof text))
+			values[i] = CStringGetTextDatum(text);
+		else
+			int_out_of_range(o, v, &isnull[i]);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /* UINT64 is kept as its bits. */
 static void
 u64_int8(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
@@ -230,6 +256,30 @@ NUMERIC_LOOP(d64_numeric_fit, bifang_numeric_i64(to, vec->data.i64[first + i], s
 NUMERIC_LOOP(d128_numeric, bifang_numeric_i128(to, vec->data.i128[first + i], scale), false)
 NUMERIC_LOOP(d128_numeric_fit, bifang_numeric_i128(to, vec->data.i128[first + i], scale), true)
 
+/* The fewest digits that mean this double. */
+static void
+f64_numeric(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
+
+	for (int32 i = 0; i < n; i++)
+	{
+		double d = vec->data.f64[first + i];
+		char text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+		values[i] = (Datum) 0;
+		if (isnull[i])
+			continue;
+		double_to_shortest_decimal_buf(d, text);
+		values[i] = DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+										ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+		if (o->typmod >= (int32) VARHDRSZ && !isnan(d))
+			values[i] = bifang_numeric_fit(o, values[i]);
+		bifang_out_nulled(o, &isnull[i]);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /* Decimal into an integer type: a fraction other than zero would be lost. */
 static void
 decimal_int(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
@@ -310,6 +360,8 @@ choose_datetime(BfKind kind, Oid typid)
 {
 	bool ns = kind == BF_KIND_TIMESTAMP_NS || kind == BF_KIND_TIMESTAMPTZ_NS;
 
+	if (typid == TEXTOID)
+		return (BifangChoice){datetime_text, NULL};
 	switch (kind)
 	{
 		case BF_KIND_DATE:
@@ -347,9 +399,10 @@ bifang_choose_fixed(BfType from, Oid typid, bool fits)
 													   : NULL,
 								  NULL};
 		case BF_KIND_FLOAT64:
-			return (BifangChoice){typid == FLOAT8OID   ? f64_float8
-								  : typid == FLOAT4OID ? f64_float4
-													   : NULL,
+			return (BifangChoice){typid == FLOAT8OID	? f64_float8
+								  : typid == FLOAT4OID	? f64_float4
+								  : typid == NUMERICOID ? f64_numeric
+														: NULL,
 								  NULL};
 		case BF_KIND_DECIMAL: return choose_decimal(bf_type_storage(from), typid, fits);
 		case BF_KIND_DATE:

@@ -9,16 +9,16 @@
  *   lake type                         may be declared as
  *   boolean                           boolean
  *   all integers                      smallint integer bigint numeric "double precision" (checked)
- *   float, double, float16            real, double precision (checked)
+ *   float, double, float16            real, double precision (checked); double also numeric
  *   decimal                           numeric, smallint integer bigint (checked)
- *   date                              date timestamp
- *   time, time_ns                     time
- *   timestamp(_ns)                    timestamp; _ns also bigint (raw)
- *   timestamptz(_ns)                  timestamptz, timestamp (in UTC); _ns also bigint (raw)
- *   int96                             timestamp, timestamptz
+ *   date                              date timestamp text
+ *   time, time_ns                     time text
+ *   timestamp(_ns)                    timestamp, text (ISO, all digits); _ns also bigint (raw)
+ *   timestamptz(_ns)                  timestamptz, timestamp (in UTC), text; _ns also bigint (raw)
+ *   int96                             timestamp, timestamptz, bytea
  *   string, enum, json                text varchar char name json jsonb bytea, enum types
  *   binary, fixed, bson               bytea, and as text where it is valid; fixed[16] also uuid
- *   uuid                              uuid, bytea
+ *   uuid                              uuid, bytea, text
  *   interval                          interval
  *   unknown                           anything, always NULL
  *   list                              arrays of what the element may be; of lists: rectangular ones

@@ -382,6 +382,19 @@ view_uuid(BifangOut *o, BfView v)
 }
 
 static Datum
+view_uuid_text(BifangOut *o, BfView v)
+{
+	char text[2 * UUID_LEN + 5];
+	char *to = text;
+	Datum result;
+
+	for (uint32 i = 0; i < UUID_LEN && i < v.len; i++)
+		to += sprintf(to, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", v.ptr[i]);
+	memcpy(varlena_begin(o, (uint32) (to - text), &result), text, (size_t) (to - text));
+	return result;
+}
+
+static Datum
 view_interval(BifangOut *o, BfView v)
 {
 	uint32 part[3];
@@ -554,6 +567,8 @@ bifang_choose_view(BfType from, Oid typid, bool typmod)
 		case BF_KIND_UUID:
 			if (typid == UUIDOID)
 				return (BifangChoice){views_flat, view_uuid};
+			if (typid == TEXTOID)
+				return (BifangChoice){views_flat, view_uuid_text};
 			return typid == BYTEAOID ? (BifangChoice){bytea_flat, view_bytea} : none;
 		case BF_KIND_INTERVAL:
 			return typid == INTERVALOID ? (BifangChoice){views_flat, view_interval} : none;

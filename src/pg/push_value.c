@@ -521,7 +521,7 @@ same_text(const BifangPushColumn *c)
 BfPred *
 bifang_push_text(BfArena *a, const BifangPushColumn *c, const char *text, size_t n, bool prefix)
 {
-	if (!same_text(c))
+	if (!same_text(c) || c->type.kind == BF_KIND_UUID)
 		return not_null(a, c);
 	return bytes_leaf(a, c, prefix ? BF_PRED_PREFIX : BF_PRED_EQ, text, n);
 }
@@ -531,7 +531,7 @@ compare_bytes(BfArena *a, const BifangPushColumn *c, const BifangComparison *cmp
 {
 	struct varlena *v;
 
-	if (cmp->domain == TEXTOID && !same_text(c))
+	if (cmp->domain == TEXTOID && (!same_text(c) || c->type.kind == BF_KIND_UUID))
 		return not_null(a, c);
 	if (cmp->value_type == UUIDOID)
 		return bytes_leaf(a, c, kind_of(cmp->op), DatumGetUUIDP(value)->data, UUID_LEN);
