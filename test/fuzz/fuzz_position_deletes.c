@@ -1,11 +1,13 @@
 /*
- * A Parquet file as a position delete file and as an equality delete file. Read twice it says the
- * same; windows of any length agree with single rows; and keys applied to the file that they are
- * from delete every row of it, since NULL equals NULL and NaN equals NaN.
+ * A Parquet or Avro file as a position delete file and as an equality delete file. Read twice it
+ * says the same; windows of any length agree with single rows; and keys applied to the file that
+ * they are from delete every row of it, since NULL equals NULL and NaN equals NaN.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "exec/avro_internal.h"
+#include "exec/avro_reader.h"
 #include "exec/delete_internal.h"
 #include "exec/parquet_reader.h"
 #include "fuzz/fuzz.h"
@@ -15,11 +17,14 @@
 #define KEYS_MAX 3
 #define DATA_PATH "/t/a"
 
-typedef struct Schemas
+/* The input. */
+typedef struct File
 {
-	BfArena *arena;
+	const char *path;
+	bool avro;
+	BfParquetFile *parquet; /* NULL: Avro */
 	const BfSchema *schema;
-} Schemas;
+} File;
 
 /* Two data files, and none. */
 static BfStatus
@@ -38,12 +43,12 @@ resolve(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
 static BfStatus
 column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 {
-	const Schemas *s = arg;
-	int32_t i = bf_schema_find_id(s->schema, id);
+	const File *f = arg;
+	int32_t i = bf_schema_find_id(f->schema, id);
 
 	(void) a;
 	(void) err;
-	*out = i < 0 ? NULL : &s->schema->fields[i];
+	*out = i < 0 ? NULL : &f->schema->fields[i];
 	return BF_OK;
 }
 
@@ -86,9 +91,9 @@ expected(BfStatus s)
 }
 
 static void
-run_positions(const BfDeleteOptions *options, const char *path, FuzzInput *in)
+run_positions(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 {
-	BfDeleteSource source = {.kind = BF_DELETE_POSITION, .path = path};
+	BfDeleteSource source = {.kind = BF_DELETE_POSITION, .path = f->path, .avro = f->avro};
 	BfArena *a = fuzz_arena((size_t) 256 << 20);
 	BfDeletes *d[2];
 	BfStatus status[2];
@@ -115,7 +120,7 @@ run_positions(const BfDeleteOptions *options, const char *path, FuzzInput *in)
 
 /* Reads the file again, as a data file. */
 static void
-check_all_deleted(BfArena *a, BfParquetFile *f, BfDeletes *d)
+check_all_deleted(BfArena *a, const File *f, BfDeletes *d)
 {
 	int32_t indexes[KEYS_MAX] = {0, 1, 2};
 	BfSchema schema = {0};
@@ -125,7 +130,11 @@ check_all_deleted(BfArena *a, BfParquetFile *f, BfDeletes *d)
 
 	schema.fields = (BfField *) (uintptr_t) bf_deletes_fields(d, &schema.n_fields);
 	p.n_fields = schema.n_fields;
-	FUZZ_CHECK(bf_exec_parquet_reader_over(a, f, &p, NULL, 0, -1, NULL, &reader, &err) == BF_OK);
+	if (f->avro)
+		FUZZ_CHECK(bf_exec_avro_reader(a, f->path, &p, NULL, NULL, &reader, &err) == BF_OK);
+	else
+		FUZZ_CHECK(bf_exec_parquet_reader_over(a, f->parquet, &p, NULL, 0, -1, NULL, &reader,
+											   &err) == BF_OK);
 	for (;;)
 	{
 		uint64_t bits[BF_VALIDITY_WORDS];
@@ -144,12 +153,16 @@ check_all_deleted(BfArena *a, BfParquetFile *f, BfDeletes *d)
 }
 
 static void
-run_keys(const BfDeleteOptions *options, const char *path, BfParquetFile *f, FuzzInput *in)
+run_keys(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 {
-	const BfSchema *schema = bf_parquet_schema(f);
+	const BfSchema *schema = f->schema;
 	int32_t ids[KEYS_MAX];
-	BfDeleteSource source = {
-		.kind = BF_DELETE_EQUALITY, .path = path, .sequence = 2, .scope = -1, .ids = ids};
+	BfDeleteSource source = {.kind = BF_DELETE_EQUALITY,
+							 .path = f->path,
+							 .avro = f->avro,
+							 .sequence = 2,
+							 .scope = -1,
+							 .ids = ids};
 	BfArena *a = fuzz_arena((size_t) 256 << 20);
 	BfDeleteCache *c;
 	BfDeletes *d;
@@ -167,32 +180,52 @@ run_keys(const BfDeleteOptions *options, const char *path, BfParquetFile *f, Fuz
 	bf_arena_free(a);
 }
 
+/* Opens the input, to know its schema. */
+static bool
+open_file(BfArena *a, File *f)
+{
+	BfAvroReader *records;
+	BfSource *source;
+	BfSchema *schema;
+	BfError err;
+
+	if (!f->avro)
+	{
+		if (bf_exec_parquet_open(a, f->path, NULL, &f->parquet, &err) != BF_OK ||
+			bf_parquet_n_rows(f->parquet) > ROWS_MAX)
+			return false;
+		f->schema = bf_parquet_schema(f->parquet);
+		return true;
+	}
+	if (bf_source_open(a, f->path, NULL, &source, &err) != BF_OK ||
+		bf_avro_open(a, source, &records, &err) != BF_OK ||
+		bfi_avro_schema(a, bf_avro_reader_schema(records), &schema, &err) != BF_OK)
+		return false;
+	f->schema = schema;
+	return true;
+}
+
 int
 bf_fuzz_position_deletes(const uint8_t *data, size_t size)
 {
 	BfArena *a = fuzz_arena((size_t) 64 << 20);
 	FuzzInput in = {data, size};
-	int file = memfd_create("deletes", 0);
-	Schemas schemas = {.arena = a};
-	BfDeleteOptions options = {.resolve = resolve,
-							   .column_of = column_of,
-							   .arg = &schemas,
-							   .bytes_max = (size_t) 64 << 20};
-	BfParquetFile *f;
+	int fd = memfd_create("deletes", 0);
 	char path[64];
-	BfError err;
+	File f = {.path = path, .avro = size > 3 && memcmp(data, "Obj", 3) == 0};
+	BfDeleteOptions options = {
+		.resolve = resolve, .column_of = column_of, .arg = &f, .bytes_max = (size_t) 64 << 20};
 	int result = -1;
 
-	FUZZ_CHECK(file >= 0 && write(file, data, size) == (ssize_t) size);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	if (bf_exec_parquet_open(a, path, NULL, &f, &err) == BF_OK && bf_parquet_n_rows(f) <= ROWS_MAX)
+	FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t) size);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (open_file(a, &f))
 	{
-		schemas.schema = bf_parquet_schema(f);
-		run_positions(&options, path, &in);
-		run_keys(&options, path, f, &in);
+		run_positions(&options, &f, &in);
+		run_keys(&options, &f, &in);
 		result = 0;
 	}
 	bf_arena_free(a);
-	close(file);
+	close(fd);
 	return result;
 }
