@@ -363,13 +363,12 @@ map_column(BfArena *a, const BfSchema *ledger, const BfField *wanted, int32_t *f
 
 	if (at < 0)
 	{
-		BfValue null = {.is_null = true, .type = wanted->type};
-
+		c->from = -1;
+		if (wanted->has_default)
+			return bf_vector_init_const(a, v, wanted, &wanted->initial_default, 0, err);
 		if (wanted->required)
 			BF_FAIL(err, BF_ERR_UNSUPPORTED, "the ledger has no such column, but it is required");
-		c->from = -1;
-		BF_TRY(bf_vector_init(a, v, wanted->type, err));
-		bf_vector_set_const(v, &null, 0);
+		bf_vector_set_null(v, wanted->type, 0);
 		return BF_OK;
 	}
 	from = ledger->fields[at].type;

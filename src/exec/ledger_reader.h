@@ -3,10 +3,10 @@
  * offload file.
  *
  * The ledger's schema stands in <dir>/schema.json or in the offload file; its columns are matched
- * to the table's by field id and promoted. A column that the ledger does not know is NULL, or
- * BF_ERR_UNSUPPORTED when the table requires it. Entries outside the range set are dropped by
- * number. Every entry of the set must be there: a hole is BF_ERR_CORRUPT naming ledger and entry,
- * never a shorter result.
+ * to the table's by field id and promoted. A column that the ledger does not know has its
+ * initial default or is NULL, or BF_ERR_UNSUPPORTED when the table requires it and gives none.
+ * Entries outside the range set are dropped by number. Every entry of the set must be there: a hole
+ * is BF_ERR_CORRUPT naming ledger and entry, never a shorter result.
  *
  * Batches are filled across log batches up to BF_BATCH_ROWS. Text and binary values point into
  * decompressed log batches; small ones are collected in one buffer, a large one ends the batch, so

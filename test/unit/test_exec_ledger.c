@@ -476,10 +476,17 @@ TEST(exec_ledger_evolution)
 		{.id = 4, .name = "amount", .type = {.kind = BF_KIND_DECIMAL, .precision = 30, .scale = 2}},
 		{.id = 10, .name = "id", .type = {.kind = BF_KIND_INT64}}, /* another one of that name */
 		{.id = 2, .name = "n_again", .type = {.kind = BF_KIND_INT32}},
+		/* What rows had that are older than the column. */
+		{.id = 11,
+		 .name = "defaulted",
+		 .type = {.kind = BF_KIND_INT32},
+		 .required = true,
+		 .has_default = true,
+		 .initial_default = {.type = {.kind = BF_KIND_INT32}, .v.i32 = 42}},
 	};
-	static const int32_t fields[] = {0, 1, 2, 3, 4, 5, 6};
-	BfSchema schema = {.n_fields = 7, .fields = now};
-	BfProjection p = {&schema, fields, 7, false};
+	static const int32_t fields[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	BfSchema schema = {.n_fields = 8, .fields = now};
+	BfProjection p = {&schema, fields, 8, false};
 	BfArena *a = test_arena();
 	const char *dir = make_ledger(a, 9000, 1000, BF_CODEC_ZSTD, 0, 10);
 	BfRangeSet ranges = ranges_of(a, "100-8999");
@@ -496,9 +503,9 @@ TEST(exec_ledger_evolution)
 			break;
 		for (int32_t row = 0; row < b->n_rows; row++, i++)
 		{
-			BfValue v[7];
+			BfValue v[8];
 
-			for (int32_t c = 0; c < 7; c++)
+			for (int32_t c = 0; c < 8; c++)
 				(void) bf_vector_get(&b->cols[c], row, &v[c]);
 			EXPECT_EQ(v[0].is_null, i % 11 == 3);
 			EXPECT(v[1].is_null && v[5].is_null);
@@ -507,6 +514,7 @@ TEST(exec_ledger_evolution)
 			EXPECT(v[2].is_null || (v[2].v.i64 == i * 7 && v[6].v.i32 == i * 7));
 			EXPECT(v[3].v.f64 == (double) i / 2);
 			EXPECT(v[4].v.i128 == i * 101 - 5000);
+			EXPECT(!v[7].is_null && v[7].v.i32 == 42);
 		}
 	}
 	EXPECT_EQ(i, 9000);
