@@ -196,7 +196,7 @@ decode_values(BfiColumn *c, int32_t from, int32_t to, BfError *err)
 
 	if (!l->values)
 		return BF_OK;
-	n = (int32_t) bfi_count_byte(def + from, (uint32_t) (to - from), max);
+	n = from < to ? (int32_t) bfi_count_byte(def + from, (uint32_t) (to - from), max) : 0;
 	BF_NEVER(err, n > c->values.left);
 	if (l->skipping)
 		return bfi_values_skip(c, n, err);
