@@ -41,7 +41,7 @@ echo "seed $seed, $n predicates per table"
 {
 	cat "$here/lib.sql" "$here/generic.sql"
 	perl "$here/generate.pl" "$seed" "$n"
-	cat "$here/sources.sql"
+	cat "$here/sources.sql" "$here/hostile.sql"
 	cat "$here/counters.sql"
 	perl "$here/counters.pl" "$seed" "$((n * 6 / 10 + 1))" "$transforms"
 	[ "${DIFF_CORPUS:-}" != all ] || corpus_tables
