@@ -125,6 +125,18 @@ unit-release: $(BUILD)/core/unit ## Unit tests over optimised objects
 
 -include $(RELEASE_OBJ:.o=.d)
 
+# A tool that makes Iceberg tables with very many files.
+LARGE_OBJ = $(patsubst %.c,$(BUILD)/core/%.o,test/bench/large_table.c test/bench/tiny_parquet.c \
+	test/unit/test_iceberg_make.c test/unit/lib/host_posix.c) $(CORE_OBJ)
+
+$(BUILD)/core/large_table: $(LARGE_OBJ)
+	$(CORE_CC) $^ $(CORE_LIBS) -o $@
+
+.PHONY: large-table
+large-table: $(BUILD)/core/large_table
+
+-include $(LARGE_OBJ:.o=.d)
+
 # --- Everything ---------------------------------------------------------------------------------
 .PHONY: test regress isolation tap
 test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP
@@ -182,6 +194,10 @@ test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both di
 .PHONY: bench
 bench: stage ## Scans of 6 million rows in Parquet against a heap table
 	@test/bench/scan_vs_heap.sh
+
+.PHONY: bench-plan
+bench-plan: stage large-table ## Plans over Iceberg tables of 100,000 data files
+	@test/bench/plan_large.sh
 
 .PHONY: docs docs-tables
 docs: stage ## README.md says what the extension says
