@@ -30,6 +30,7 @@ struct BfArena
 	size_t total; /* payload bytes of all blocks */
 	size_t next_block;
 	bool over_limit; /* the last failure was bytes_max, not the host */
+	bool dense;
 	Block *top;		 /* owned */
 	Hook *hooks;	 /* lives in the blocks */
 };
@@ -55,6 +56,12 @@ bf_arena_new(const BfHost *host, const char *name, size_t bytes_max)
 	a->bytes_max = bytes_max;
 	a->next_block = BLOCK_MIN;
 	return a;
+}
+
+void
+bf_arena_dense(BfArena *a)
+{
+	a->dense = true;
 }
 
 static void
@@ -174,7 +181,11 @@ bf_arena_alloc(BfArena *a, size_t size)
 		b = add_block(a, want);
 		if (b == NULL)
 			return NULL;
-		if (a->next_block < BLOCK_MAX)
+		if (a->dense)
+			a->next_block = a->total / 8 < BLOCK_MIN   ? BLOCK_MIN
+							: a->total / 8 > BLOCK_MAX ? BLOCK_MAX
+													   : a->total / 8;
+		else if (a->next_block < BLOCK_MAX)
 			a->next_block *= 2;
 	}
 	p = payload(b) + b->used;

@@ -26,6 +26,9 @@ typedef struct BfArenaMark
 
 /* `name` is a literal and is kept. NULL when the host has no memory. */
 extern BfArena *bf_arena_new(const BfHost *host, const char *name, size_t bytes_max);
+/* For what is kept for long: grows by an eighth of what it has instead of doubling, so that less of
+ * it lies idle. */
+extern void bf_arena_dense(BfArena *a);
 /* Runs the hooks, gives all memory back. NULL is allowed. */
 extern void bf_arena_free(BfArena *a);
 /* Runs the hooks, keeps the largest block for reuse. */

@@ -1,3 +1,5 @@
+#include <stddef.h>
+
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 
@@ -13,6 +15,8 @@ struct BfiCacheItem
 	BfiCacheItem *next;			 /* in the bucket */
 	BfiCacheItem *newer, *older; /* in the order of use */
 	bool is_list;
+	bool evicted; /* only plans hold it */
+	int32_t holds;
 	BfiManifestData data;
 	/* What the data was made with. */
 	BfIceManifest manifest; /* numbers only */
@@ -75,6 +79,13 @@ link_newest(BfIceCache *c, BfiCacheItem *item)
 }
 
 static void
+free_item(BfiCacheItem *item)
+{
+	bfi_index_free(&item->data);
+	bf_arena_free(item->arena);
+}
+
+static void
 evict(BfIceCache *c, BfiCacheItem *item)
 {
 	BfiCacheItem **link = bucket_of(c, item->hash);
@@ -87,7 +98,35 @@ evict(BfIceCache *c, BfiCacheItem *item)
 	if (item->plan == c->plan)
 		c->bytes_of_plan -= item->bytes;
 	c->n--;
-	bf_arena_free(item->arena);
+	item->evicted = true;
+	if (item->holds == 0)
+		free_item(item);
+}
+
+static BfiCacheItem *
+item_of(const BfiManifestData *data)
+{
+	return (BfiCacheItem *) (uintptr_t) ((const uint8_t *) data - offsetof(BfiCacheItem, data));
+}
+
+static void
+unhold(void *arg)
+{
+	BfiCacheItem *item = arg;
+
+	if (--item->holds == 0 && item->evicted)
+		free_item(item);
+}
+
+BfStatus
+bfi_cache_hold(const BfiManifestData *data, BfArena *a, BfError *err)
+{
+	BfiCacheItem *item = item_of(data);
+
+	if (!bf_arena_on_cleanup(a, unhold, item))
+		return bf_arena_fail(a, 0, err);
+	item->holds++;
+	return BF_OK;
 }
 
 void
@@ -193,7 +232,7 @@ find(BfIceCache *c, const char *path, bool is_list)
 	return item;
 }
 
-const BfiManifestData *
+BfiManifestData *
 bfi_cache_find_manifest(BfIceCache *c, const BfIceTable *t, const BfIceManifest *m,
 						const char *path)
 {
@@ -245,6 +284,7 @@ bfi_cache_begin(BfIceCache *c, const char *path, BfiCacheItem **out, BfError *er
 	arena = bf_arena_new(c->host, "cached manifest", c->bytes_max - c->bytes_of_plan);
 	if (arena == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	bf_arena_dense(arena);
 	item = bf_arena_alloc(arena, sizeof *item);
 	if (item != NULL)
 	{
@@ -282,18 +322,43 @@ bfi_cache_drop(BfiCacheItem *item)
 	bf_arena_free(item->arena);
 }
 
-/* Makes room among what the plan does not use; there is enough, or the arena would have failed. */
+/* Among what the plan does not use. */
+static void
+make_room(BfIceCache *c, size_t bytes)
+{
+	while (c->oldest != NULL && c->oldest->plan != c->plan && c->bytes + bytes > c->bytes_max)
+	{
+		evict(c, c->oldest);
+		c->evicted++;
+	}
+}
+
+bool
+bfi_cache_room(BfIceCache *c, size_t bytes)
+{
+	if (bytes > c->bytes_max - c->bytes_of_plan)
+		return false;
+	make_room(c, bytes);
+	return true;
+}
+
+void
+bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes)
+{
+	item_of(data)->bytes += bytes;
+	c->bytes += bytes;
+	c->bytes_of_plan += bytes;
+	BF_ASSERT(c->bytes <= c->bytes_max);
+}
+
+/* There is room enough to be made, or the arena would have failed. */
 static void
 insert(BfIceCache *c, BfiCacheItem *item)
 {
 	BfiCacheItem **bucket = bucket_of(c, item->hash);
 
 	item->bytes = bf_arena_bytes(item->arena);
-	while (c->oldest != NULL && c->oldest->plan != c->plan && c->bytes + item->bytes > c->bytes_max)
-	{
-		evict(c, c->oldest);
-		c->evicted++;
-	}
+	make_room(c, item->bytes);
 	item->plan = c->plan;
 	item->next = *bucket;
 	*bucket = item;
@@ -333,7 +398,7 @@ fill_key(BfiCacheItem *item, const BfIceTable *t, const BfIceManifest *m, BfErro
 
 BfStatus
 bfi_cache_keep_manifest(BfIceCache *c, BfiCacheItem *item, const BfIceTable *t,
-						const BfIceManifest *m, const BfiManifestData **out, BfError *err)
+						const BfIceManifest *m, BfiManifestData **out, BfError *err)
 {
 	BfStatus status = fill_key(item, t, m, err);
 

@@ -6,9 +6,9 @@
  * table gives them (sequence numbers of the list, types of partition columns, where the table is),
  * so those must be the same too, or it is read anew.
  *
- * The cache never holds more than bytes_max. Items that no plan used for the longest time go first;
- * those of the plan at hand stay, so that a table larger than the cache keeps a part of itself in
- * it instead of none. Not for several threads at once.
+ * The cache never holds more than bytes_max, what plans hold of evicted items aside. Items that no
+ * plan used for the longest time go first; those of the plan at hand stay, so that a table larger
+ * than the cache keeps a part of itself in it instead of none. Not for several threads at once.
  */
 #ifndef BF_ICEBERG_CACHE_H
 #define BF_ICEBERG_CACHE_H

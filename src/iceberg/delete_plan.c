@@ -60,7 +60,8 @@ struct BfiDeletePlan
 	const BfIceTable *table;
 	const BfIcePruner *pruner;
 	BfIcePlanCounters *counters;
-	BfiPlannedFile *files;
+	BfIceDataFile *files;
+	const BfiFileFlags *flags;
 	int32_t n_files;
 	const BfiPathMap *paths;
 	Target *targets; /* one per file */
@@ -188,14 +189,14 @@ group_files(BfiDeletePlan *d, BfError *err)
 	BF_NEW(d->work, d->groups, d->n_files, err);
 	for (int32_t i = 0; i < d->n_files; i++)
 	{
-		const BfIceDataFile *f = &d->files[i].file;
+		const BfIceDataFile *f = &d->files[i];
 		BfArenaMark mark = bf_arena_mark(d->work);
 		uint64_t hash;
 		uint32_t slot;
 		BfView key;
 
 		d->targets[i].group = -1;
-		if (!d->files[i].takes_deletes || d->files[i].dropped)
+		if (!d->flags[i].takes_deletes)
 			continue;
 		if ((i & 1023) == 1023)
 			BF_TRY(bf_check_cancel(host, err));
@@ -217,9 +218,10 @@ group_files(BfiDeletePlan *d, BfError *err)
 }
 
 BfStatus
-bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfiPlannedFile *files,
-					int32_t n_files, const BfiPathMap *paths, const BfIcePruner *pruner,
-					BfIcePlanCounters *counters, BfiDeletePlan **out, BfError *err)
+bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfIceDataFile *files,
+					const BfiFileFlags *flags, int32_t n_files, const BfiPathMap *paths,
+					const BfIcePruner *pruner, BfIcePlanCounters *counters, BfiDeletePlan **out,
+					BfError *err)
 {
 	BfiDeletePlan *d;
 
@@ -230,6 +232,7 @@ bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfiPlannedFi
 						 .pruner = pruner,
 						 .counters = counters,
 						 .files = files,
+						 .flags = flags,
 						 .n_files = n_files,
 						 .paths = paths,
 						 .oldest = INT64_MAX};
@@ -301,7 +304,7 @@ unused(BfiDeletePlan *d)
 static int32_t
 find_file(const BfiDeletePlan *d, const char *path)
 {
-	int32_t i = bfi_path_map_get(d->paths, path);
+	int32_t i = bfi_path_map_get(d->paths, path, bfi_hash(path, strlen(path)));
 
 	return i >= 0 && d->targets[i].group >= 0 ? i : -1;
 }
@@ -321,13 +324,13 @@ add_vector(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 		return unused(d);
 	BF_DATA(err, d->targets[i].vector == NULL, -1, "data file %.300s has two deletion vectors",
 			x->referenced);
-	BF_DATA(err, e->sequence_number >= d->files[i].file.sequence_number, -1,
+	BF_DATA(err, e->sequence_number >= d->files[i].sequence_number, -1,
 			"the deletion vector of data file %.300s is older than it", x->referenced);
 	BF_TRY(find_group(d, e->spec_id, e->partition, e->n_partition, &group, err));
 	BF_DATA(err, group == d->targets[i].group, -1,
 			"the deletion vector of data file %.300s belongs to another partition", x->referenced);
 	BF_TRY(keep_entry(d, e, BF_ICE_DELETE_VECTOR, &file, err));
-	file->referenced = d->files[i].file.path;
+	file->referenced = d->files[i].path;
 	d->targets[i].vector = file;
 	return BF_OK;
 }
@@ -349,7 +352,7 @@ begins_a_path(BfiDeletePlan *d, const char *text, bool *out, BfError *err)
 		BF_NEW(d->work, d->sorted_paths, d->n_files, err);
 		for (int32_t i = 0; i < d->n_files; i++)
 			if (d->targets[i].group >= 0)
-				d->sorted_paths[d->n_sorted++] = d->files[i].file.path;
+				d->sorted_paths[d->n_sorted++] = d->files[i].path;
 		qsort(d->sorted_paths, (size_t) d->n_sorted, sizeof *d->sorted_paths, compare_texts);
 	}
 	high = d->n_sorted;
@@ -377,10 +380,10 @@ add_position(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 
 	if (i >= 0)
 	{
-		if (e->sequence_number < d->files[i].file.sequence_number)
+		if (e->sequence_number < d->files[i].sequence_number)
 			return unused(d);
 		BF_TRY(keep_entry(d, e, BF_ICE_DELETE_POSITION, &file, err));
-		file->referenced = d->files[i].file.path;
+		file->referenced = d->files[i].path;
 		return push(d, &d->targets[i].own, file, err);
 	}
 	/* A bound that is no file's path may be the cut path of one. */
@@ -515,7 +518,7 @@ not_older(const List *list, int64_t sequence)
 static BfStatus
 assign_file(BfiDeletePlan *d, int32_t i, BfError *err)
 {
-	BfIceDataFile *f = &d->files[i].file;
+	BfIceDataFile *f = &d->files[i];
 	Target *t = &d->targets[i];
 	const Group *g = &d->groups[t->group];
 	int64_t s = f->sequence_number;

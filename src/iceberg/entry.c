@@ -2,6 +2,7 @@
 
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
+#include "iceberg/prune_internal.h"
 
 /* Reserved field id of the path column in position delete files. */
 #define DELETE_PATH_ID 2147483546
@@ -9,10 +10,38 @@
 #define CAPACITY_FIRST 16
 #define CAPACITY_HINT_MAX 65536
 
-static BfStatus
-copy_partition(BfArena *keep, const BfIceFile *from, BfiEntry *to, BfError *err)
+/* The same to the last bit: values that are merely equal may be written differently. */
+static bool
+same_value(const BfValue *a, const BfValue *b)
 {
+	BfStorage storage = bf_type_storage(a->type);
+	size_t n = bf_storage_size(storage);
+
+	if (!bf_type_equal(a->type, b->type) || a->is_null != b->is_null)
+		return false;
+	if (a->is_null)
+		return true;
+	if (storage == BF_STORE_VIEW)
+		return a->v.view.len == b->v.view.len &&
+			   (a->v.view.len == 0 || memcmp(a->v.view.ptr, b->v.view.ptr, a->v.view.len) == 0);
+	return n > 0 && memcmp(&a->v, &b->v, n) == 0;
+}
+
+/* Files of one partition stand together in a manifest: they share the values of the one before. */
+static BfStatus
+copy_partition(BfArena *keep, const BfIceFile *from, const BfiEntry *before, BfiEntry *to,
+			   BfError *err)
+{
+	bool same = before != NULL && before->n_partition == from->n_partition;
+
+	for (int32_t i = 0; same && i < from->n_partition; i++)
+		same = same_value(&before->partition[i], &from->partition[i]);
 	to->n_partition = from->n_partition;
+	if (same)
+	{
+		to->partition = before->partition;
+		return BF_OK;
+	}
 	BF_NEW_RAW(keep, to->partition, from->n_partition, err);
 	for (int32_t i = 0; i < from->n_partition; i++)
 	{
@@ -109,10 +138,10 @@ keep_format(BfArena *keep, const char *format, const char **out, BfError *err)
 	return BF_OK;
 }
 
-/* `scratch` holds the file and is used for more. */
+/* `scratch` holds the file and is used for more; `before`: the last entry, NULL = none. */
 static BfStatus
-make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile *f, BfiEntry *e,
-		   BfError *err)
+make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile *f,
+		   const BfiEntry *before, BfiEntry *e, BfError *err)
 {
 	const BfLocation *l = &r->table->location;
 
@@ -130,7 +159,8 @@ make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile
 		BF_TRY_PTR(keep, e->path, bf_arena_strdup(keep, f->path), err);
 	else
 		BF_TRY(bf_location_resolve(keep, l, f->path, &e->path, err));
-	BF_TRY(copy_partition(keep, f, e, err));
+	e->path_hash = bfi_hash(e->path, strlen(e->path));
+	BF_TRY(copy_partition(keep, f, before, e, err));
 	if (f->content != BF_ICE_DATA)
 		BF_TRY(make_deletes(keep, l, f, &e->deletes, err));
 	if (r->metrics || r->cache != NULL)
@@ -156,7 +186,7 @@ visit_stream(void *arg, const BfIceFile *file, BfError *err)
 
 	if (file->status != BF_ICE_DELETED)
 	{
-		BF_TRY(make_entry(s->reader, s->scratch, s->scratch, file, &e, err));
+		BF_TRY(make_entry(s->reader, s->scratch, s->scratch, file, NULL, &e, err));
 		BF_TRY(s->visit(s->arg, &e, err));
 	}
 	bf_arena_reset(s->scratch);
@@ -215,9 +245,14 @@ visit_collect(void *arg, const BfIceFile *file, BfError *err)
 
 	if (file->status != BF_ICE_DELETED)
 	{
+		BfiEntry *e;
+
 		BF_TRY(collect_room(c, err));
-		BF_TRY(make_entry(c->reader, c->keep, c->scratch, file, &d->entries[d->n], err));
-		d->has_logical |= d->entries[d->n].logical;
+		e = &d->entries[d->n];
+		BF_TRY(make_entry(c->reader, c->keep, c->scratch, file, d->n > 0 ? e - 1 : NULL, e, err));
+		d->has_logical |= e->logical;
+		d->plain &= e->content == BF_ICE_DATA && !e->logical && e->sequence_number >= 0 &&
+					(strcmp(e->format, "PARQUET") == 0 || strcmp(e->format, "AVRO") == 0);
 		d->n++;
 	}
 	bf_arena_reset(c->scratch);
@@ -235,6 +270,7 @@ collect_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, B
 	if (m->added_files >= 0 && m->existing_files >= 0 && hint > c.capacity)
 		c.capacity = hint < CAPACITY_HINT_MAX ? (int32_t) hint : CAPACITY_HINT_MAX;
 	memset(data, 0, sizeof *data);
+	data->plain = true;
 	BF_NEW_RAW(keep, data->entries, c.capacity, err);
 	c.scratch = bf_arena_new(r->host, "manifest entry", BF_ICE_RECORD_BYTES_MAX);
 	if (c.scratch == NULL)
@@ -258,10 +294,41 @@ visit_all(const BfiEntries *r, const BfiManifestData *data, BfiEntryVisit visit,
 	return BF_OK;
 }
 
+/* Those that indexes don't rule out. */
+static BfStatus
+visit_alive(BfiEntries *r, BfiManifestData *data, BfArena *scratch, BfiEntryVisit visit, void *arg,
+			BfError *err)
+{
+	int32_t n_words = (data->n + 63) / 64;
+	uint64_t *alive;
+
+	BF_NEW_RAW(scratch, alive, n_words, err);
+	memset(alive, 0xff, (size_t) n_words * sizeof *alive);
+	if (data->n % 64 != 0)
+		alive[n_words - 1] = (UINT64_C(1) << (data->n % 64)) - 1;
+	BF_TRY(bf_check_cancel(r->host, err));
+	BF_TRY(bfi_index_exclude(r->cache, r->host, data, r->pruner, alive, &r->n_by_partition,
+							 &r->n_by_bounds, err));
+	for (int32_t w = 0; w < n_words; w++)
+	{
+		if ((w & 15) == 15)
+			BF_TRY(bf_check_cancel(r->host, err));
+		for (uint64_t word = alive[w]; word != 0; word &= word - 1)
+			BF_TRY(visit(arg, &data->entries[w * 64 + __builtin_ctzll(word)], err));
+	}
+	return BF_OK;
+}
+
+BfStatus
+bfi_entries_hold(BfiEntries *r, BfArena *a, BfError *err)
+{
+	return r->data != NULL ? bfi_cache_hold(r->data, a, err) : BF_OK;
+}
+
 /* *data = NULL when the cache has no room for it: then it has to be streamed. */
 static BfStatus
-load_entries(const BfiEntries *r, const BfIceManifest *m, const char *path,
-			 const BfiManifestData **data, BfError *err)
+load_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, BfiManifestData **data,
+			 BfError *err)
 {
 	BfiCacheItem *item;
 	BfStatus status;
@@ -283,12 +350,14 @@ bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit, voi
 				 BfError *err)
 {
 	BfArena *names = bf_arena_new(r->host, "manifest path", BF_ICE_RECORD_BYTES_MAX);
-	const BfiManifestData *data = NULL;
+	BfiManifestData *data = NULL;
 	const char *path;
 	BfStatus status;
 
 	if (names == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	r->lasting = false;
+	r->data = NULL;
 	status = bf_location_resolve(names, &r->table->location, m->path, &path, err);
 	if (status == BF_OK && r->cache != NULL)
 		data = bfi_cache_find_manifest(r->cache, r->table, m, path);
@@ -303,7 +372,12 @@ bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit, voi
 			status = stream_entries(r, m, path, visit, arg, err);
 	}
 	if (status == BF_OK && data != NULL)
-		status = visit_all(r, data, visit, arg, err);
+	{
+		r->lasting = true;
+		r->data = data;
+		status = r->pruner != NULL && data->plain ? visit_alive(r, data, names, visit, arg, err)
+												  : visit_all(r, data, visit, arg, err);
+	}
 	if (status != BF_OK)
 		bf_error_object(err, m->path);
 	bf_arena_free(names);

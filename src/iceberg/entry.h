@@ -28,6 +28,7 @@ typedef struct BfiEntryDeletes
 typedef struct BfiEntry
 {
 	const char *path;	/* local; bifang:// when logical */
+	uint64_t path_hash; /* bfi_hash of it */
 	const char *format; /* as BfIceFile */
 	bool logical;
 	bool has_content;
@@ -55,11 +56,20 @@ typedef struct BfiEntries
 	bool metrics;	  /* pack them; with a cache they always are */
 	int64_t n_read;	  /* manifests that were read, */
 	int64_t n_cached; /* and those that were in the cache */
+	/* Entries that it certainly leaves out need not be visited; they are counted. */
+	const struct BfIcePruner *pruner;
+	int64_t n_by_partition;
+	int64_t n_by_bounds;
+	/* What visit is called for stays as long as the cache's item, which bfi_entries_hold holds. */
+	bool lasting;
+	const struct BfiManifestData *data; /* of the manifest that was read last; NULL: not cached */
 } BfiEntries;
 
-/* Calls visit for every live entry. It is valid during the call. */
+/* Calls visit for every live entry. It is valid during the call, if `lasting` longer. */
 extern BfStatus bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit,
 								 void *arg, BfError *err) BF_MUST_CHECK;
+/* Keeps the lasting entries of the manifest that was read last until the arena is freed. */
+extern BfStatus bfi_entries_hold(BfiEntries *r, BfArena *a, BfError *err) BF_MUST_CHECK;
 /* Is the manifest known to have no logical file? Never reads. */
 extern bool bfi_entries_known_plain(BfiEntries *r, const BfIceManifest *m);
 /* The manifests of a snapshot, from the cache or in `a`. */

@@ -7,12 +7,14 @@ enum
 	HAS_VALUES = 4,
 	HAS_NULLS = 8,
 	HAS_NANS = 16,
-	UPPER_CUT = 64
+	ALL_VALUES = 32,
+	UPPER_CUT = 64,
+	NO_NULLS = 128
 };
 
 #define N_MAPS 5
-/* Id, flags, two bounds with their lengths, three counts. */
-#define ITEM_BYTES_MAX (5 + 1 + 2 * (1 + BF_ICE_BOUND_BYTES) + 3 * 10)
+/* Id, flags, two bounds with their lengths, what they share, three counts. */
+#define ITEM_BYTES_MAX (5 + 1 + 2 * (1 + BF_ICE_BOUND_BYTES) + 2 + 3 * 10)
 
 /* One of the maps, in the order of ids. Both element types begin with the id. */
 typedef struct MapCursor
@@ -43,15 +45,44 @@ take_item(MapCursor *c, int32_t id)
 	return c->i == first + 1 ? c->items + (size_t) first * c->size : NULL;
 }
 
-static uint8_t *
-put_bound(uint8_t *p, BfView bytes)
+static uint32_t
+kept_bytes(BfView bound)
 {
-	uint32_t n = bytes.len < BF_ICE_BOUND_BYTES ? bytes.len : BF_ICE_BOUND_BYTES;
+	return bound.len < BF_ICE_BOUND_BYTES ? bound.len : BF_ICE_BOUND_BYTES;
+}
+
+static uint8_t *
+put_bound(uint8_t *p, BfView bytes, uint32_t skip, uint32_t leave)
+{
+	uint32_t n = kept_bytes(bytes);
 
 	*p++ = (uint8_t) n;
-	if (n > 0)
-		memcpy(p, bytes.ptr, n);
-	return p + n;
+	if (n > skip + leave)
+		memcpy(p, bytes.ptr + skip, n - skip - leave);
+	return p + (n - skip - leave);
+}
+
+/* What texts share stands at their beginning, what numbers share at their end. */
+static uint8_t *
+put_upper(uint8_t *p, const BfIceBound *lower, const BfIceBound *upper)
+{
+	uint32_t n = kept_bytes(upper->bytes), m, first = 0, last = 0;
+	uint8_t *length = p;
+
+	if (lower == NULL)
+		return put_bound(p, upper->bytes, 0, 0);
+	m = kept_bytes(lower->bytes);
+	while (first < n && first < m && lower->bytes.ptr[first] == upper->bytes.ptr[first])
+		first++;
+	while (n == m && first + last < n &&
+		   lower->bytes.ptr[n - 1 - last] == upper->bytes.ptr[n - 1 - last])
+		last++;
+	p += 2;
+	p = put_bound(p, upper->bytes, first, last);
+	length[2] = (uint8_t) last;
+	length[1] = (uint8_t) first;
+	length[0] = (uint8_t) n;
+	return p;
 }
 
 static uint8_t *
@@ -64,7 +95,7 @@ put_count(uint8_t *p, const BfIceCount *count, uint8_t flag, uint8_t *flags)
 }
 
 static uint8_t *
-put_item(uint8_t *p, MapCursor maps[N_MAPS], int32_t id, int32_t previous)
+put_item(uint8_t *p, MapCursor maps[N_MAPS], int32_t id, int32_t previous, int64_t record_count)
 {
 	const BfIceBound *lower = take_item(&maps[0], id), *upper = take_item(&maps[1], id);
 	const BfIceCount *values = take_item(&maps[2], id), *nulls = take_item(&maps[3], id),
@@ -77,15 +108,21 @@ put_item(uint8_t *p, MapCursor maps[N_MAPS], int32_t id, int32_t previous)
 	if (lower != NULL)
 	{
 		*flags |= HAS_LOWER;
-		p = put_bound(p, lower->bytes);
+		p = put_bound(p, lower->bytes, 0, 0);
 	}
 	if (upper != NULL)
 	{
 		*flags |= upper->bytes.len > BF_ICE_BOUND_BYTES ? HAS_UPPER | UPPER_CUT : HAS_UPPER;
-		p = put_bound(p, upper->bytes);
+		p = put_upper(p, lower, upper);
 	}
-	p = put_count(p, values, HAS_VALUES, flags);
-	p = put_count(p, nulls, HAS_NULLS, flags);
+	if (values != NULL && record_count >= 0 && values->count == record_count)
+		*flags |= ALL_VALUES;
+	else
+		p = put_count(p, values, HAS_VALUES, flags);
+	if (nulls != NULL && nulls->count == 0)
+		*flags |= NO_NULLS;
+	else
+		p = put_count(p, nulls, HAS_NULLS, flags);
 	return put_count(p, nans, HAS_NANS, flags);
 }
 
@@ -121,7 +158,7 @@ bf_ice_metrics_pack(BfArena *keep, BfArena *scratch, const BfIceFile *f, BfView 
 				take_item(&maps[i], (int32_t) id);
 			continue;
 		}
-		p = put_item(p, maps, (int32_t) id, previous);
+		p = put_item(p, maps, (int32_t) id, previous, f->record_count);
 		previous = (int32_t) id;
 	}
 	BF_ASSERT((size_t) (p - bytes) <= n * ITEM_BYTES_MAX);
@@ -145,30 +182,86 @@ get_uvarint(const uint8_t *p, uint64_t *out)
 }
 
 static const uint8_t *
-get_bound(const uint8_t *p, bool has, BfView *out)
+get_upper(const uint8_t *p, bool has_lower, BfIceMetric *out)
 {
-	if (!has)
-		return p;
-	out->len = *p++;
-	out->ptr = p;
-	return p + out->len;
+	uint32_t n = p[0], first, last;
+
+	if (!has_lower)
+	{
+		out->upper = (BfView){p + 1, n};
+		return p + 1 + n;
+	}
+	first = p[1];
+	last = p[2];
+	p += 3;
+	if (n > 0)
+	{
+		memcpy(out->upper_bytes, out->lower.ptr, first);
+		memcpy(out->upper_bytes + first, p, n - first - last);
+		memcpy(out->upper_bytes + n - last, out->lower.ptr + n - last, last);
+	}
+	out->upper = (BfView){out->upper_bytes, n};
+	return p + (n - first - last);
 }
 
-static const uint8_t *
-get_count(const uint8_t *p, bool has, int64_t *out)
+static int64_t
+get_count(const uint8_t **p, bool has)
 {
 	uint64_t v;
 
-	*out = -1;
 	if (!has)
-		return p;
-	p = get_uvarint(p, &v);
-	*out = (int64_t) v;
+		return -1;
+	*p = get_uvarint(*p, &v);
+	return (int64_t) v;
+}
+
+/* Behind the item that begins after its id. */
+static const uint8_t *
+skip_item(const uint8_t *p)
+{
+	uint8_t flags = *p++;
+	uint64_t ignored;
+
+	if ((flags & HAS_LOWER) != 0)
+		p += 1 + p[0];
+	if ((flags & HAS_UPPER) != 0)
+		p += (flags & HAS_LOWER) != 0 ? 3 + p[0] - p[1] - p[2] : 1 + p[0];
+	if ((flags & HAS_VALUES) != 0)
+		p = get_uvarint(p, &ignored);
+	if ((flags & HAS_NULLS) != 0)
+		p = get_uvarint(p, &ignored);
+	if ((flags & HAS_NANS) != 0)
+		p = get_uvarint(p, &ignored);
 	return p;
 }
 
+static void
+get_item(const uint8_t *p, int64_t record_count, BfIceMetric *out)
+{
+	uint8_t flags = *p++;
+
+	out->has_lower = (flags & HAS_LOWER) != 0;
+	out->has_upper = (flags & HAS_UPPER) != 0;
+	out->upper_cut = (flags & UPPER_CUT) != 0;
+	out->lower = out->upper = (BfView){NULL, 0};
+	if (out->has_lower)
+	{
+		out->lower = (BfView){p + 1, p[0]};
+		p += 1 + p[0];
+	}
+	if (out->has_upper)
+		p = get_upper(p, out->has_lower, out);
+	out->values = get_count(&p, (flags & HAS_VALUES) != 0);
+	if ((flags & ALL_VALUES) != 0)
+		out->values = record_count;
+	out->nulls = get_count(&p, (flags & HAS_NULLS) != 0);
+	if ((flags & NO_NULLS) != 0)
+		out->nulls = 0;
+	out->nans = get_count(&p, (flags & HAS_NANS) != 0);
+}
+
 bool
-bf_ice_metrics_find(BfView metrics, int32_t field_id, BfIceMetric *out)
+bf_ice_metrics_find(BfView metrics, int32_t field_id, int64_t record_count, BfIceMetric *out)
 {
 	const uint8_t *p = metrics.ptr, *end = p + metrics.len;
 	uint64_t id = 0;
@@ -176,24 +269,17 @@ bf_ice_metrics_find(BfView metrics, int32_t field_id, BfIceMetric *out)
 	while (p < end)
 	{
 		uint64_t step;
-		uint8_t flags;
 
 		p = get_uvarint(p, &step);
 		id += step;
 		if (id > (uint64_t) field_id)
 			return false;
-		memset(out, 0, sizeof *out);
-		flags = *p++;
-		out->has_lower = (flags & HAS_LOWER) != 0;
-		out->has_upper = (flags & HAS_UPPER) != 0;
-		out->upper_cut = (flags & UPPER_CUT) != 0;
-		p = get_bound(p, out->has_lower, &out->lower);
-		p = get_bound(p, out->has_upper, &out->upper);
-		p = get_count(p, (flags & HAS_VALUES) != 0, &out->values);
-		p = get_count(p, (flags & HAS_NULLS) != 0, &out->nulls);
-		p = get_count(p, (flags & HAS_NANS) != 0, &out->nans);
 		if (id == (uint64_t) field_id)
+		{
+			get_item(p, record_count, out);
 			return true;
+		}
+		p = skip_item(p);
 	}
 	BF_ASSERT(p == end);
 	return false;

@@ -24,6 +24,8 @@ grow(BfArena *a, BfiPathMap *m, BfError *err)
 {
 	BfiPathMap more = {.n = m->n, .n_slots = m->n_slots > 0 ? m->n_slots * 2 : SLOTS_FIRST};
 
+	while (m->n_slots == 0 && more.n_slots < (uint32_t) m->expected * 2)
+		more.n_slots *= 2;
 	BF_TRY(bf_check_cancel(bf_arena_host(a), err));
 	if (more.n_slots == 0)
 		BF_FAIL(err, BF_ERR_LIMIT, "more than %d paths", m->n);
@@ -36,10 +38,9 @@ grow(BfArena *a, BfiPathMap *m, BfError *err)
 }
 
 BfStatus
-bfi_path_map_put(BfArena *a, BfiPathMap *m, const char *text, int32_t value, int32_t *found,
-				 BfError *err)
+bfi_path_map_put(BfArena *a, BfiPathMap *m, const char *text, uint64_t hash, int32_t value,
+				 int32_t *found, BfError *err)
 {
-	uint64_t hash = bfi_hash(text, strlen(text));
 	uint32_t i;
 
 	if ((uint64_t) m->n * 2 >= m->n_slots)
@@ -59,12 +60,12 @@ bfi_path_map_put(BfArena *a, BfiPathMap *m, const char *text, int32_t value, int
 }
 
 int32_t
-bfi_path_map_get(const BfiPathMap *m, const char *text)
+bfi_path_map_get(const BfiPathMap *m, const char *text, uint64_t hash)
 {
 	uint32_t i;
 
 	if (m->n_slots == 0)
 		return -1;
-	i = find_slot(m, text, bfi_hash(text, strlen(text)));
+	i = find_slot(m, text, hash);
 	return m->slots[i].text != NULL ? m->slots[i].value : -1;
 }

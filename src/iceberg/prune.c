@@ -19,6 +19,9 @@ struct BfIcePruner
 	uint32_t flags;
 	int32_t n_specs;
 	PruneSpec *specs;
+	int32_t n_fields; /* that the predicate mentions */
+	int32_t *fields;
+	struct Scratch *scratch; /* of bfi_prune_stats */
 };
 
 /* What is known of one manifest or file while the predicate is evaluated. */
@@ -33,8 +36,16 @@ typedef struct Evidence
 	BfView metrics;
 	const int32_t *only_ids; /* columns that metrics are about; NULL: all */
 	int32_t n_only_ids;
-	BfiPruneBuffers buffers;
+	BfIceMetric *metric; /* of the column at hand */
+	BfiPruneBuffers *buffers;
 } Evidence;
+
+/* What bounds point to while a leaf is looked at. Not a part of Evidence: nobody need clear it. */
+typedef struct Scratch
+{
+	BfIceMetric metric;
+	BfiPruneBuffers buffers;
+} Scratch;
 
 BfStatus
 bf_ice_pruner_new(BfArena *a, const BfIceMetadata *m, const BfSchema *schema, const BfPred *pred,
@@ -69,6 +80,8 @@ bf_ice_pruner_new(BfArena *a, const BfIceMetadata *m, const BfSchema *schema, co
 											   .result = result};
 		}
 	}
+	BF_NEW(a, p->scratch, 1, err);
+	BF_TRY(bf_pred_fields(pred, a, &p->fields, &p->n_fields, err));
 	*out = p;
 	return BF_OK;
 }
@@ -109,7 +122,7 @@ value_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 	if (!bfi_value_is_nan(v))
 	{
 		s->may_have_nan = false;
-		bfi_inverse_range(f, v, v, &e->buffers, s);
+		bfi_inverse_range(f, v, v, e->buffers, s);
 	}
 }
 
@@ -143,7 +156,7 @@ summary_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 	if (!has_lo && !has_hi)
 		return;
 	s->known = true;
-	bfi_inverse_range(f, has_lo ? &lo : NULL, has_hi ? &hi : NULL, &e->buffers, s);
+	bfi_inverse_range(f, has_lo ? &lo : NULL, has_hi ? &hi : NULL, e->buffers, s);
 }
 
 static void
@@ -226,8 +239,9 @@ widen_decimal(BfValue *v, bool upper, bool *has)
 }
 
 static void
-decode_bounds(Evidence *e, const BfIceMetric *m, BfType type, BfColumnStats *s)
+decode_bounds(Evidence *e, BfType type, BfColumnStats *s)
 {
+	const BfIceMetric *m = e->metric;
 	BfValue min, max;
 	bool has_min = m->has_lower && bf_ice_bound_value(m->lower, type, &min);
 	bool has_max = m->has_upper && bf_ice_bound_value(m->upper, type, &max);
@@ -242,9 +256,9 @@ decode_bounds(Evidence *e, const BfIceMetric *m, BfType type, BfColumnStats *s)
 	else if (type.kind == BF_KIND_UUID)
 	{
 		if (has_min)
-			bfi_uuid_widen(&min, false, &e->buffers, &has_min);
+			bfi_uuid_widen(&min, false, e->buffers, &has_min);
 		if (has_max)
-			bfi_uuid_widen(&max, true, &e->buffers, &has_max);
+			bfi_uuid_widen(&max, true, e->buffers, &has_max);
 	}
 	else if (has_max && bf_type_storage(type) == BF_STORE_VIEW)
 	{
@@ -252,7 +266,7 @@ decode_bounds(Evidence *e, const BfIceMetric *m, BfType type, BfColumnStats *s)
 		if (max.v.view.len == 0)
 			has_max = false;
 		else if (m->upper_cut || bfi_text_may_be_cut(&max))
-			has_max = bfi_text_after_prefix(max.v.view, &e->buffers, &max.v.view);
+			has_max = bfi_text_after_prefix(max.v.view, e->buffers, &max.v.view);
 	}
 	bfi_range_tighten(s, has_min ? &min : NULL, has_max ? &max : NULL);
 }
@@ -262,25 +276,25 @@ bounds_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 {
 	const BfField *f = &e->pruner->schema->fields[field];
 	bool is_float = f->type.kind == BF_KIND_FLOAT32 || f->type.kind == BF_KIND_FLOAT64;
-	BfIceMetric m;
+	const BfIceMetric *m = e->metric;
 
 	if (bf_type_storage(f->type) == BF_STORE_NESTED || bf_type_storage(f->type) == BF_STORE_NONE ||
-		!bf_ice_metrics_find(e->metrics, f->id, &m))
+		!bf_ice_metrics_find(e->metrics, f->id, e->record_count, e->metric))
 		return;
 	/* Counts that don't belong to so many rows are of something else. */
-	if ((m.values >= 0 && m.values != e->record_count) || m.nulls > e->record_count ||
-		m.nans > e->record_count)
+	if ((m->values >= 0 && m->values != e->record_count) || m->nulls > e->record_count ||
+		m->nans > e->record_count)
 		return;
 	/* A file that lacks the column may be said to have NULLs, where its rows have the default. */
-	if (f->has_default && !m.has_lower && !m.has_upper)
+	if (f->has_default && !m->has_lower && !m->has_upper)
 		return;
 	s->known = true;
 	s->row_count = e->record_count;
-	if (m.nulls >= 0 && s->null_count < 0)
-		s->null_count = m.nulls;
-	if (is_float && m.nans == 0)
+	if (m->nulls >= 0 && s->null_count < 0)
+		s->null_count = m->nulls;
+	if (is_float && m->nans == 0)
 		s->may_have_nan = false;
-	decode_bounds(e, &m, f->type, s);
+	decode_bounds(e, f->type, s);
 }
 
 static bool
@@ -291,7 +305,7 @@ stats_of(void *arg, int32_t field, BfColumnStats *s)
 
 	if (field < 0 || field >= e->pruner->schema->n_fields)
 		return false;
-	e->buffers.n = 0;
+	e->buffers->n = 0;
 	partition_evidence(e, field, s);
 	for (int32_t i = 0; i < e->n_only_ids; i++)
 		counts |= e->only_ids[i] == e->pruner->schema->fields[field].id;
@@ -305,6 +319,7 @@ stats_of(void *arg, int32_t field, BfColumnStats *s)
 bool
 bf_ice_prune_manifest(const BfIcePruner *p, const BfIceManifest *m)
 {
+	Scratch scratch;
 	Evidence e;
 
 	if ((p->flags & BF_PRUNE_MANIFEST) == 0 || m->partitions == NULL)
@@ -312,7 +327,8 @@ bf_ice_prune_manifest(const BfIcePruner *p, const BfIceManifest *m)
 	e = (Evidence){.pruner = p,
 				   .spec = find_spec(p, m->spec_id),
 				   .summaries = m->partitions,
-				   .record_count = -1};
+				   .record_count = -1,
+				   .buffers = &scratch.buffers};
 	if (e.spec == NULL || m->partitions->schema->type != BF_AVRO_ARRAY ||
 		m->partitions->u.list.n != e.spec->n_spec_fields)
 		return false;
@@ -323,7 +339,12 @@ BfIcePrunedBy
 bf_ice_prune_file(const BfIcePruner *p, int32_t spec_id, const BfValue *partition,
 				  int64_t record_count, BfView metrics)
 {
-	Evidence e = {.pruner = p, .record_count = record_count, .metrics = metrics};
+	Scratch scratch;
+	Evidence e = {.pruner = p,
+				  .record_count = record_count,
+				  .metrics = metrics,
+				  .metric = &scratch.metric,
+				  .buffers = &scratch.buffers};
 
 	if ((p->flags & BF_PRUNE_PARTITION) != 0)
 	{
@@ -345,13 +366,91 @@ bool
 bf_ice_prune_equality_delete(const BfIcePruner *p, const int32_t *equality_ids,
 							 int32_t n_equality_ids, int64_t record_count, BfView metrics)
 {
+	Scratch scratch;
 	Evidence e = {.pruner = p,
 				  .record_count = record_count,
 				  .use_bounds = true,
 				  .metrics = metrics,
+				  .metric = &scratch.metric,
+				  .buffers = &scratch.buffers,
 				  .only_ids = equality_ids,
 				  .n_only_ids = n_equality_ids};
 
 	return (p->flags & BF_PRUNE_MANIFEST) != 0 && metrics.len > 0 &&
 		   !bf_pred_may_match(p->pred, stats_of, &e);
+}
+
+/* --- For indexes ------------------------------------------------------------------------------ */
+
+const int32_t *
+bfi_pruner_fields(const BfIcePruner *p, int32_t *n)
+{
+	*n = p->n_fields;
+	return p->fields;
+}
+
+const BfField *
+bfi_pruner_field(const BfIcePruner *p, int32_t field)
+{
+	return field >= 0 && field < p->schema->n_fields ? &p->schema->fields[field] : NULL;
+}
+
+uint32_t
+bfi_pruner_flags(const BfIcePruner *p)
+{
+	return p->flags;
+}
+
+bool
+bfi_pruner_partitions(const BfIcePruner *p, int32_t spec_id, int32_t field)
+{
+	const PruneSpec *spec = find_spec(p, spec_id);
+
+	for (int32_t i = 0; spec != NULL && i < spec->n; i++)
+		if (spec->fields[i].field == field)
+			return true;
+	return false;
+}
+
+void
+bfi_prune_stats(const BfIcePruner *p, int32_t field, bool bounds, int32_t spec_id,
+				const BfValue *partition, int64_t record_count, BfView metrics, BfColumnStats *out)
+{
+	Evidence e = {.pruner = p,
+				  .spec = bounds ? NULL : find_spec(p, spec_id),
+				  .partition = partition,
+				  .record_count = record_count,
+				  .use_bounds = bounds,
+				  .metrics = metrics,
+				  .metric = &p->scratch->metric,
+				  .buffers = &p->scratch->buffers};
+
+	*out = (BfColumnStats){.null_count = -1, .row_count = -1, .may_have_nan = true};
+	if (!stats_of(&e, field, out))
+		out->known = false;
+}
+
+typedef struct OneField
+{
+	int32_t field;
+	const BfColumnStats *stats;
+} OneField;
+
+static bool
+stats_of_one(void *arg, int32_t field, BfColumnStats *s)
+{
+	const OneField *one = arg;
+
+	if (field != one->field)
+		return false;
+	*s = *one->stats;
+	return s->known;
+}
+
+bool
+bfi_prune_may_match(const BfIcePruner *p, int32_t field, const BfColumnStats *stats)
+{
+	OneField one = {field, stats};
+
+	return bf_pred_may_match(p->pred, stats_of_one, &one);
 }

@@ -6,6 +6,24 @@
 
 #include "iceberg/prune.h"
 
+/* prune.c, for indexes over many files */
+
+/* Fields of the schema that the predicate mentions. */
+extern const int32_t *bfi_pruner_fields(const BfIcePruner *p, int32_t *n);
+extern const BfField *bfi_pruner_field(const BfIcePruner *p, int32_t field);
+extern uint32_t bfi_pruner_flags(const BfIcePruner *p);
+/* Do partition values of that spec tell something of the column? */
+extern bool bfi_pruner_partitions(const BfIcePruner *p, int32_t spec_id, int32_t field);
+/* What a file's partition values or, `bounds`, its metrics tell of one column. What *out points to
+ * is valid until the next call. */
+extern void
+bfi_prune_stats(const BfIcePruner *p, int32_t field, bool bounds, int32_t spec_id,
+				const BfValue *partition, int64_t record_count, BfView metrics, BfColumnStats *out);
+/* May a row match, if that is all that is known? */
+extern bool bfi_prune_may_match(const BfIcePruner *p, int32_t field, const BfColumnStats *stats);
+
+/* prune_inverse.c */
+
 /* A partition field over a column that the predicate can see. */
 typedef struct BfiSpecField
 {

@@ -203,6 +203,10 @@ typedef struct BfIcePlan
 	int64_t bifang_snapshot_id; /* -1 = no such branch */
 	int32_t n_files;
 	BfIceDataFile *files; /* logical files that main covers wholly are left out */
+	/* With totals_only: files that are no part of `files`. */
+	int64_t n_counted;
+	int64_t rows_counted;
+	int64_t bytes_counted;
 	/* Exact but for deletes: what main covers of a logical file is not counted twice. */
 	int64_t total_rows;
 	int64_t total_bytes;
@@ -232,11 +236,22 @@ typedef struct BfIceScan
 	/* The caller reads live ranges: plan->covered has to be complete although files are pruned. It
 	 * always is for tables with a bifang branch; of others more manifests are read. */
 	bool coverage;
+	/* Files that are not logical are counted, with their rows and bytes, but no part of the plan:
+	 * for estimates. What only reading deletes or comparing paths would find is not found. */
+	bool totals_only;
 } BfIceScan;
 
-/* The files that may have rows that match. Everything in the plan is in `a`. */
+/* The files that may have rows that match. The plan is in `a`, or in items of the cache that stay
+ * until `a` is freed. */
 extern BfStatus bf_ice_plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan,
 								 BfIcePlan **out, BfError *err) BF_MUST_CHECK;
+
+/* A plan as bytes, and again as a plan, of the same table in another process. The bytes are in `a`;
+ * those that are unpacked must outlive the plan. Not for plans of totals. */
+extern BfStatus
+bf_ice_plan_pack(BfArena *a, const BfIcePlan *plan, BfView *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bf_ice_plan_unpack(BfArena *a, const BfIceTable *t, BfView bytes, BfIcePlan **out,
+								   BfError *err) BF_MUST_CHECK;
 
 /* The schema that rows of a snapshot have: the snapshot's own, the current one if it records none.
  */

@@ -16,6 +16,8 @@
 #include "iceberg/plan_internal.h"
 
 #define FILES_MAX 50000000
+#define CAPACITY_FIRST 64
+#define CAPACITY_HINT_MAX (1 << 18)
 /* What planning needs besides the plan. */
 #define WORK_BYTES_MAX ((size_t) 2 << 30)
 
@@ -31,9 +33,14 @@ typedef struct PlanBuild
 	bool second_ref;	  /* reading bifang's manifests */
 	bool logical_deletes; /* the first snapshot deletes rows of its logical files too */
 	bool mixed;			  /* the manifest at hand, one of data, has deletes */
-	BfiPlannedFile *files;
+	BfIceDataFile *files; /* in the plan's arena */
+	BfiFileFlags *flags;
 	int32_t n_files;
 	int32_t capacity;
+	int64_t expected; /* entries, by the list */
+	int64_t n_counted, rows_counted, bytes_counted;
+	const BfIceSpec *spec; /* of the file before: its constants are the partition values */
+	int32_t *constant_ids;
 	BfiPathMap paths;
 	BfiDeletePlan *deletes;
 	int32_t n_delete_manifests;
@@ -70,20 +77,32 @@ bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, 
 	return BF_OK;
 }
 
+/* What the list tells is room enough, if it tells the truth; what is not used costs nothing. */
 static BfStatus
 files_room(PlanBuild *b, BfError *err)
 {
-	BfiPlannedFile *more;
-	int32_t capacity = b->capacity > 0 ? b->capacity * 2 : 64;
+	BfIceDataFile *more;
+	BfiFileFlags *flags;
+	int32_t capacity = b->capacity > 0 ? b->capacity * 2 : CAPACITY_FIRST;
 
 	if (b->n_files < b->capacity)
 		return BF_OK;
 	if (b->n_files >= FILES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the snapshot has more than %d data files", FILES_MAX);
-	BF_NEW_RAW(b->work, more, capacity, err);
+	if (b->capacity == 0 && b->expected > capacity)
+		capacity = b->expected < CAPACITY_HINT_MAX ? (int32_t) b->expected : CAPACITY_HINT_MAX;
+	BF_TRY(bf_check_cancel(bf_arena_host(b->work), err));
+	BF_NEW_RAW(b->arena, more, capacity, err);
+	BF_NEW_RAW(b->work, flags, capacity, err);
 	if (b->n_files > 0)
+	{
 		memcpy(more, b->files, (size_t) b->n_files * sizeof *more);
+		memcpy(flags, b->flags, (size_t) b->n_files * sizeof *flags);
+	}
+	else if (b->pruner == NULL)
+		b->paths.expected = capacity;
 	b->files = more;
+	b->flags = flags;
 	b->capacity = capacity;
 	return BF_OK;
 }
@@ -91,7 +110,6 @@ files_room(PlanBuild *b, BfError *err)
 static BfStatus
 copy_partition(BfArena *a, const BfiEntry *from, BfIceDataFile *to, BfError *err)
 {
-	to->n_partition = from->n_partition;
 	BF_NEW_RAW(a, to->partition, from->n_partition, err);
 	for (int32_t i = 0; i < from->n_partition; i++)
 	{
@@ -104,13 +122,40 @@ copy_partition(BfArena *a, const BfiEntry *from, BfIceDataFile *to, BfError *err
 	return BF_OK;
 }
 
+/* Are all the spec's fields identities, and in the tuple? */
+static bool
+all_identity(const BfIceSpec *spec, const BfIceDataFile *f)
+{
+	for (int32_t i = 0; i < spec->n_fields; i++)
+		if (spec->fields[i].transform.kind != BF_TRANSFORM_IDENTITY ||
+			f->partition[i].type.kind == BF_KIND_NULL)
+			return false;
+	return true;
+}
+
 /* The identity fields of the spec that the partition tuple really has. */
 static BfStatus
-set_constants(BfArena *a, const BfIceSpec *spec, BfIceDataFile *f, BfError *err)
+set_constants(PlanBuild *b, const BfIceSpec *spec, BfIceDataFile *f, BfError *err)
 {
+	BfArena *a = b->arena;
+
 	BF_ASSERT(spec->n_fields == f->n_partition);
 	if (spec->n_fields == 0)
 		return BF_OK;
+	if (all_identity(spec, f))
+	{
+		if (b->spec != spec)
+		{
+			BF_NEW_RAW(a, b->constant_ids, spec->n_fields, err);
+			for (int32_t i = 0; i < spec->n_fields; i++)
+				b->constant_ids[i] = spec->fields[i].source_id;
+			b->spec = spec;
+		}
+		f->n_constants = spec->n_fields;
+		f->constant_ids = b->constant_ids;
+		f->constants = f->partition;
+		return BF_OK;
+	}
 	BF_NEW(a, f->constant_ids, spec->n_fields, err);
 	BF_NEW(a, f->constants, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)
@@ -140,7 +185,14 @@ fill_file(PlanBuild *b, const BfiEntry *from, BfIceDataFile *f, BfError *err)
 	f->format = f->logical							? BF_ICE_FORMAT_LOG
 				: strcmp(from->format, "AVRO") == 0 ? BF_ICE_FORMAT_AVRO
 													: BF_ICE_FORMAT_PARQUET;
-	BF_TRY_PTR(b->arena, f->path, bf_arena_strdup(b->arena, from->path), err);
+	f->path = from->path;
+	f->n_partition = from->n_partition;
+	f->partition = from->partition;
+	if (!b->entries.lasting)
+	{
+		BF_TRY_PTR(b->arena, f->path, bf_arena_strdup(b->arena, from->path), err);
+		BF_TRY(copy_partition(b->arena, from, f, err));
+	}
 	if (f->logical)
 	{
 		BF_TRY(bf_logical_parse(b->arena, f->path, &f->log, err));
@@ -148,8 +200,7 @@ fill_file(PlanBuild *b, const BfiEntry *from, BfIceDataFile *f, BfError *err)
 				"%.300s names %lld entries, but its record_count is %lld", f->path,
 				(long long) bf_rangeset_count(&f->log.ranges), (long long) f->record_count);
 	}
-	BF_TRY(copy_partition(b->arena, from, f, err));
-	return set_constants(b->arena, spec, f, err);
+	return set_constants(b, spec, f, err);
 }
 
 /* Can the file be left out? Of a logical one the coverage counts all the same. */
@@ -167,29 +218,47 @@ prune(PlanBuild *b, const BfiEntry *e)
 }
 
 static BfStatus
-add_file(PlanBuild *b, const BfiEntry *e, BfError *err)
+keep_file(PlanBuild *b, const BfiEntry *e, bool pruned, BfError *err)
 {
-	BfiPlannedFile *p;
-	int32_t found = bfi_path_map_get(&b->paths, e->path);
+	BfIceDataFile *f;
+	int32_t found;
 
+	BF_TRY(files_room(b, err));
+	f = &b->files[b->n_files];
+	memset(f, 0, sizeof *f);
+	BF_TRY(fill_file(b, e, f, err));
 	/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
-	if (found >= 0 && b->files[found].second_ref == b->second_ref)
+	BF_TRY(bfi_path_map_put(b->work, &b->paths, f->path, e->path_hash, b->n_files, &found, err));
+	if (found >= 0 && b->flags[found].second_ref == b->second_ref)
 		BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s", e->path);
 	if (found >= 0)
 		return BF_OK;
+	b->flags[b->n_files++] = (BfiFileFlags){.second_ref = b->second_ref,
+											.pruned = pruned,
+											.takes_deletes = !pruned && !b->second_ref &&
+															 (!e->logical || b->logical_deletes)};
+	return BF_OK;
+}
+
+static BfStatus
+add_file(PlanBuild *b, const BfiEntry *e, BfError *err)
+{
+	bool pruned;
+
 	if (e->sequence_number < 0)
 		BF_FAIL(err, BF_ERR_CORRUPT, "sequence number %lld of %.300s is negative",
 				(long long) e->sequence_number, e->path);
-	BF_TRY(files_room(b, err));
-	p = &b->files[b->n_files];
-	memset(p, 0, sizeof *p);
-	p->second_ref = b->second_ref;
-	p->pruned = prune(b, e);
-	if (p->pruned && !e->logical)
+	pruned = prune(b, e);
+	if (pruned && !e->logical)
 		return BF_OK;
-	p->takes_deletes = !p->pruned && !b->second_ref && (!e->logical || b->logical_deletes);
-	BF_TRY(fill_file(b, e, &p->file, err));
-	return bfi_path_map_put(b->work, &b->paths, p->file.path, b->n_files++, &found, err);
+	if (!b->scan->totals_only || e->logical)
+		return keep_file(b, e, pruned, err);
+	BF_DATA(err,
+			!__builtin_add_overflow(b->rows_counted, e->record_count, &b->rows_counted) &&
+				!__builtin_add_overflow(b->bytes_counted, e->file_size, &b->bytes_counted),
+			-1, "record counts or file sizes add up to more than 2^63");
+	b->n_counted++;
+	return BF_OK;
 }
 
 static BfStatus
@@ -279,9 +348,30 @@ skip_by_summary(PlanBuild *b, const BfIceManifest *m)
 		   bfi_entries_known_plain(&b->entries, m);
 }
 
+/* A manifest of data, whose entries the plan may then point to. */
+static BfStatus
+read_data(PlanBuild *b, const BfIceManifest *m, BfError *err)
+{
+	int32_t n = b->n_files;
+
+	BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
+	return b->n_files > n && b->entries.lasting ? bfi_entries_hold(&b->entries, b->arena, err)
+												: BF_OK;
+}
+
+static void
+expect(PlanBuild *b, const BfIceManifest *manifests, int32_t n)
+{
+	for (int32_t i = 0; i < n; i++)
+		if (!manifests[i].deletes && manifests[i].added_files >= 0 &&
+			manifests[i].existing_files >= 0)
+			b->expected += (int64_t) manifests[i].added_files + manifests[i].existing_files;
+}
+
 static BfStatus
 read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err)
 {
+	expect(b, manifests, n);
 	BF_NEW(b->work, b->delete_manifests, n, err);
 	for (int32_t i = 0; i < n; i++)
 	{
@@ -297,7 +387,7 @@ read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err
 			continue;
 		}
 		if (!m->deletes)
-			BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
+			BF_TRY(read_data(b, m, err));
 		if (m->deletes || b->mixed)
 			b->delete_manifests[b->n_delete_manifests++] = m;
 	}
@@ -316,6 +406,7 @@ read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *
 	BF_TRY(
 		bfi_manifests_missing(b->work, others, n_others, known, n_known, &new_ones, &n_new, err));
 	b->second_ref = true;
+	b->entries.pruner = NULL; /* Parquet that it would leave out, and count, is none of ours */
 	for (int32_t i = 0; i < n_new; i++)
 	{
 		const BfIceManifest *m = &others[new_ones[i]];
@@ -323,7 +414,7 @@ read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *
 		if (m->deletes || bfi_manifest_is_empty(m))
 			continue;
 		b->counters.manifests++;
-		BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
+		BF_TRY(read_data(b, m, err));
 	}
 	return BF_OK;
 }
@@ -333,8 +424,11 @@ read_deletes(PlanBuild *b, BfError *err)
 {
 	if (b->n_delete_manifests == 0)
 		return BF_OK;
-	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->files, b->n_files, &b->paths,
-							   b->pruner, &b->counters, &b->deletes, err));
+	if (b->scan->totals_only)
+		return BF_OK;
+	b->entries.pruner = NULL;
+	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->files, b->flags, b->n_files,
+							   &b->paths, b->pruner, &b->counters, &b->deletes, err));
 	for (int32_t i = 0; i < b->n_delete_manifests; i++)
 	{
 		const BfIceManifest *m = b->delete_manifests[i];
@@ -371,17 +465,23 @@ collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
 {
 	int32_t n = 0;
 
-	BF_NEW_RAW(b->arena, plan->files, b->n_files, err);
+	plan->files = b->files;
+	BF_TRY(bfi_coverage_of_files(b->arena, b->files, b->n_files, logical, err));
 	for (int32_t i = 0; i < b->n_files; i++)
-		plan->files[i] = b->files[i].file;
-	BF_TRY(bfi_coverage_of_files(b->arena, plan->files, b->n_files, logical, err));
-	for (int32_t i = 0; i < b->n_files; i++)
-		if (!b->files[i].pruned)
+		if (!b->flags[i].pruned)
 		{
-			plan->files[n++] = b->files[i].file;
-			plan->has_deletes |= bf_ice_n_deletes(&b->files[i].file) > 0;
+			if (n != i)
+				plan->files[n] = b->files[i];
+			plan->has_deletes |= bf_ice_n_deletes(&plan->files[n++]) > 0;
 		}
 	plan->n_files = n;
+	plan->n_counted = b->n_counted;
+	plan->total_rows = plan->rows_counted = b->rows_counted;
+	plan->total_bytes = plan->bytes_counted = b->bytes_counted;
+	plan->has_deletes |= b->scan->totals_only && b->n_delete_manifests > 0;
+	b->counters.files += b->entries.n_by_partition + b->entries.n_by_bounds;
+	b->counters.files_by_partition += b->entries.n_by_partition;
+	b->counters.files_by_bounds += b->entries.n_by_bounds;
 	b->counters.manifests_read = b->entries.n_read;
 	b->counters.manifests_cached = b->entries.n_cached;
 	plan->counters = b->counters;
@@ -416,7 +516,9 @@ subtract_and_total(BfArena *scratch, BfIcePlan *plan, BfError *err)
 				!__builtin_add_overflow(plan->total_rows, rows, &plan->total_rows) &&
 					!__builtin_add_overflow(plan->total_bytes, f->file_size, &plan->total_bytes),
 				-1, "record counts or file sizes add up to more than 2^63");
-		plan->files[n++] = *f;
+		if (n != i)
+			plan->files[n] = *f;
+		n++;
 	}
 	plan->n_files = n;
 	return BF_OK;
@@ -433,7 +535,7 @@ build_plan(PlanBuild *b, bool subtract, BfIcePlan *plan, BfError *err)
 	{
 		BF_TRY(bf_ice_pruner_new(b->work, b->table->metadata, scan->point.schema, scan->pred,
 								 scan->prune, &pruner, err));
-		b->pruner = pruner;
+		b->pruner = b->entries.pruner = pruner;
 		b->entries.metrics = true;
 	}
 	BF_TRY(read_refs(b, err));

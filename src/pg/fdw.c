@@ -110,7 +110,11 @@ end_scan(ForeignScanState *node)
 	BifangScanNode *n = node->fdw_state;
 
 	if (n != NULL)
+	{
 		MemoryContextDelete(n->scan->cxt);
+		if (n->lake_plan != NULL)
+			dsm_detach(n->lake_plan);
+	}
 	node->fdw_state = NULL;
 }
 

@@ -5,14 +5,16 @@
 #define BIFANG_PG_FDW_H
 
 #include "lib/stringinfo.h"
+#include "storage/dsm.h"
 
 #include "pg/scan.h"
 
 typedef struct BifangScanNode
 {
 	BifangScan *scan;
-	bool started;		   /* false: at the first row, values of predicates not taken yet */
-	StringInfoData pinned; /* parallel, the leader: what goes into shared memory */
+	bool started;			/* false: at the first row, values of predicates not taken yet */
+	StringInfoData pinned;	/* parallel, the leader: what goes into shared memory */
+	dsm_segment *lake_plan; /* parallel: the leader's plan; NULL = none */
 } BifangScanNode;
 
 #endif

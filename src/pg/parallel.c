@@ -8,7 +8,9 @@
 #include "storage/spin.h"
 
 #include "pg/catalog.h"
+#include "pg/error.h"
 #include "pg/fdw.h"
+#include "pg/host.h"
 
 struct BifangShared
 {
@@ -16,6 +18,8 @@ struct BifangShared
 	pg_atomic_uint64 plan; /* what tells the plan of the units apart; 0 = nobody has planned yet */
 	slock_t mutex;		   /* of the counters */
 	BifangCounters count;
+	dsm_handle lake_plan; /* of the leader; DSM_HANDLE_INVALID = none */
+	Size lake_plan_bytes;
 	Size size;
 	char pinned[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -165,6 +169,49 @@ restore(MemoryContext cxt, const BifangOptions *o, const char *at)
 	return w;
 }
 
+/* ---- the leader's plan ---- */
+
+/* Manifests would take a worker as long as they took the leader, whose cache has them now. When
+ * there is no segment to be had, every process plans on its own. */
+static void
+give_plan(ForeignScanState *node, BifangScanNode *n, BifangShared *shared)
+{
+	BifangWorklist *w = bifang_scan_work(n->scan, node->ss.ps.state->es_snapshot);
+	BfArena *a;
+	BfView bytes;
+	BfError err;
+
+	if (n->lake_plan != NULL)
+		dsm_detach(n->lake_plan);
+	n->lake_plan = NULL;
+	shared->lake_plan = DSM_HANDLE_INVALID;
+	if (w->format != BIFANG_ICEBERG)
+		return;
+	a = bifang_arena(n->scan->cxt, "plan for workers", BIFANG_ARENA_MAX_METADATA);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_ice_plan_pack(a, w->plan, &bytes, &err), &err);
+	n->lake_plan = dsm_create(bytes.len, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	if (n->lake_plan != NULL)
+	{
+		memcpy(dsm_segment_address(n->lake_plan), bytes.ptr, bytes.len);
+		shared->lake_plan = dsm_segment_handle(n->lake_plan);
+		shared->lake_plan_bytes = bytes.len;
+	}
+	bifang_arena_free(a);
+}
+
+/* A leader that has read enough may have taken the plan away before a worker starts. */
+static void
+take_plan(BifangScanNode *n, const BifangShared *shared)
+{
+	if (shared->lake_plan != DSM_HANDLE_INVALID)
+		n->lake_plan = dsm_attach(shared->lake_plan);
+	if (n->lake_plan == NULL)
+		return;
+	n->scan->work->given =
+		(BfView){.ptr = dsm_segment_address(n->lake_plan), .len = (uint32) shared->lake_plan_bytes};
+}
+
 /* ---- callbacks ---- */
 
 bool
@@ -213,17 +260,20 @@ bifangInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, vo
 	shared->size = (Size) n->pinned.len;
 	memcpy(shared->pinned, n->pinned.data, shared->size);
 	join(n, shared);
+	give_plan(node, n, shared);
 }
 
 void
 bifangReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
 {
+	BifangScanNode *n = node->fdw_state;
 	BifangShared *shared = coordinate;
 
-	(void) node;
 	(void) pcxt;
 	pg_atomic_write_u32(&shared->next, 0);
 	pg_atomic_write_u64(&shared->plan, 0);
+	bifang_scan_restart(n->scan);
+	give_plan(node, n, shared);
 }
 
 void
@@ -236,6 +286,7 @@ bifangInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *co
 	bifang_options_check_read(&n->scan->options);
 	n->scan->work = restore(n->scan->cxt, &n->scan->options, shared->pinned);
 	join(n, shared);
+	take_plan(n, shared);
 }
 
 static void
@@ -274,4 +325,10 @@ bifangShutdownForeignScan(ForeignScanState *node)
 		add(&n->scan->count, &mine);
 	}
 	n->scan->shared = NULL;
+	/* A worker's plan points into the segment, which its end detaches. */
+	if (!IsParallelWorker() && n->lake_plan != NULL)
+	{
+		dsm_detach(n->lake_plan);
+		n->lake_plan = NULL;
+	}
 }

@@ -2,9 +2,10 @@
  * pg/parallel.h: one scan by several processes.
  *
  * The leader pins the worklist and writes what it pinned into shared memory: the metadata file and
- * the ledgers with their ends, or the files of a plain table. Every process plans the same list of
- * units from that and takes the next one from a counter there, the leader too. What each counted is
- * added up in shared memory when it is done.
+ * the ledgers with their ends, or the files of a plain table. Of a lake table it also plans, and
+ * writes the plan into a segment of its own, anew at each rescan. Every process makes the same list
+ * of units from that and takes the next one from a counter there, the leader too. What each counted
+ * is added up in shared memory when it is done.
  */
 #ifndef BIFANG_PG_PARALLEL_H
 #define BIFANG_PG_PARALLEL_H

@@ -166,6 +166,7 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	scan = bifang_scan_new(
 		cxt, relation, attrs_of((Node *) clauses, rel->relid, relid, rel->max_attr, &all), push);
 	scan->options.userid = info->options.userid;
+	scan->estimate = true;
 	w = bifang_scan_work(scan, GetActiveSnapshot());
 	info->bytes = (double) w->bytes;
 	info->n_units = w->n_units;

@@ -158,7 +158,10 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 	}
 	if (s->delete_set != NULL)
 		bifang_delete_set_replan(s->delete_set);
-	bifang_worklist_plan(s->work, s->pred, s->prune, s->shared != NULL);
+	bifang_worklist_plan(s->work, s->pred, s->prune,
+						 s->estimate		 ? BIFANG_PLAN_ESTIMATE
+						 : s->shared != NULL ? BIFANG_PLAN_CUT
+											 : BIFANG_PLAN_UNITS);
 	if (s->shared != NULL)
 		bifang_shared_check(s->shared, s->work);
 	s->planned = true;

@@ -87,6 +87,7 @@ typedef struct BifangScan
 	/* Predicates. */
 	BifangPushdown *push; /* NULL = none */
 	bool explain;		  /* only what is known without running anything */
+	bool estimate;		  /* only how many rows there are: nothing will be read */
 	bool planned;		  /* the worklist is planned for the values as they are */
 	BfArena *pred_arena;
 	const BfPred *pred; /* NULL = all rows; its fields: see BIFANG_META_FIELD */

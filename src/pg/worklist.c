@@ -83,9 +83,10 @@ pieces_of(const BifangUnit *u)
 int64
 bifang_worklist_pieces(const BifangWorklist *w)
 {
-	int64 n = 0;
+	int32 counted = w->plan == NULL ? 0 : (int32) Min(w->plan->n_counted, w->n_units);
+	int64 n = counted == 0 ? 0 : counted + w->plan->bytes_counted / PIECE_BYTES;
 
-	for (int32 i = 0; i < w->n_units; i++)
+	for (int32 i = 0; i < w->n_units - counted; i++)
 		n += pieces_of(&w->units[i]);
 	return n;
 }
@@ -94,7 +95,7 @@ void
 bifang_unit_cut_file(BifangUnits *us)
 {
 	BifangUnit whole = us->w->units[us->w->n_units - 1];
-	int64 n = us->cut ? pieces_of(&whole) : 1;
+	int64 n = us->how == BIFANG_PLAN_CUT ? pieces_of(&whole) : 1;
 
 	us->w->units[us->w->n_units - 1].pieces = (int32) n;
 	for (int32 i = 1; i < n; i++)
@@ -112,7 +113,7 @@ bifang_unit_cut_ranges(BifangUnits *us)
 {
 	BifangUnit whole = us->w->units[us->w->n_units - 1];
 	int64 entries = bf_rangeset_count(&whole.ranges);
-	int64 pieces = us->cut ? pieces_of(&whole) : 1;
+	int64 pieces = us->how == BIFANG_PLAN_CUT ? pieces_of(&whole) : 1;
 	int64 most = entries / pieces + (entries % pieces != 0);
 	BfRange *piece;
 	int32 n = 0;
@@ -171,9 +172,9 @@ bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 }
 
 void
-bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool cut)
+bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, BifangPlanHow how)
 {
-	BifangUnits us = {.w = w, .pred = pred, .cut = cut};
+	BifangUnits us = {.w = w, .pred = pred, .how = how};
 	MemoryContext old;
 
 	if (w->plan_cxt != NULL)
@@ -202,6 +203,6 @@ bifang_worklist(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 {
 	BifangWorklist *w = bifang_worklist_open(cxt, o, snap);
 
-	bifang_worklist_plan(w, NULL, 0, false);
+	bifang_worklist_plan(w, NULL, 0, BIFANG_PLAN_UNITS);
 	return w;
 }

@@ -76,6 +76,7 @@ typedef struct BifangWorklist
 	List *ledgers;			/* of BifangLedger * */
 	int32 n_files;
 	BifangFile *files; /* other formats */
+	BfView given; /* the plan that another process made for the first planning; ptr NULL = none */
 	/* Planned; in a context of its own. */
 	MemoryContext plan_cxt;
 	const BfIcePlan *plan; /* lake table */
@@ -103,10 +104,17 @@ extern BifangWorklist *
 bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap);
 /* Loads the metadata file w->metadata_path and resolves the point: a part of opening. */
 extern void bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o);
+typedef enum BifangPlanHow
+{
+	BIFANG_PLAN_UNITS,
+	BIFANG_PLAN_CUT,	 /* into pieces for several processes */
+	BIFANG_PLAN_ESTIMATE /* totals only: n_units counts more units than there are in `units` */
+} BifangPlanHow;
+
 /* Plans: units that may have rows for `pred` (over the schema's fields and facts; NULL = all rows).
- * `prune`: BF_PRUNE_*. `cut`: into pieces for several processes. Units of an earlier plan are gone.
- */
-extern void bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, bool cut);
+ * `prune`: BF_PRUNE_*. Units of an earlier plan are gone. */
+extern void
+bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, BifangPlanHow how);
 /* Into how many pieces the units would be cut. */
 extern int64 bifang_worklist_pieces(const BifangWorklist *w);
 /* Both, for all rows. */

@@ -14,7 +14,7 @@ typedef struct BifangUnits
 	BifangWorklist *w;
 	BfArena *arena;
 	const BfPred *pred;
-	bool cut;
+	BifangPlanHow how;
 	int32 room;
 } BifangUnits;
 

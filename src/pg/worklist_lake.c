@@ -282,6 +282,34 @@ bifang_worklist_set_table(BifangWorklist *w, const BifangOptions *o)
 	w->schema = bifang_lake_columns(w);
 }
 
+/* Does the predicate say anything of facts about units, which an estimate does not look at? */
+static bool
+asks_for_facts(const BifangUnits *us)
+{
+	int32 *fields;
+	int32 n;
+	BfError err;
+
+	if (us->pred == NULL)
+		return false;
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_pred_fields(us->pred, us->arena, &fields, &n, &err), &err);
+	return n > 0 && fields[n - 1] >= bifang_worklist_fields(us->w);
+}
+
+/* Of an estimate: units that are not in the list. */
+static void
+count_files(BifangWorklist *w)
+{
+	const BfIcePlan *plan = w->plan;
+
+	w->n_units += (int32) Min(plan->n_counted, PG_INT32_MAX - w->n_units);
+	w->n_of_tier[BIFANG_TIER_PARQUET] += (int32) Min(plan->n_counted, PG_INT32_MAX);
+	w->rows_of_tier[BIFANG_TIER_PARQUET] += plan->rows_counted;
+	w->rows += plan->rows_counted;
+	w->bytes += plan->bytes_counted;
+}
+
 void
 bifang_worklist_plan_lake(BifangUnits *us, uint32 prune)
 {
@@ -294,9 +322,16 @@ bifang_worklist_plan_lake(BifangUnits *us, uint32 prune)
 	BfError err;
 	ListCell *lc;
 
+	scan.totals_only = us->how == BIFANG_PLAN_ESTIMATE && !asks_for_facts(us);
 	scan.pred = bifang_pred_of_fields(us->arena, us->pred, w->point.schema->n_fields);
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
+	if (w->given.ptr != NULL)
+	{
+		BIFANG_CHECK(bf_ice_plan_unpack(us->arena, w->table, w->given, &plan, &err), &err);
+		w->given.ptr = NULL;
+	}
+	else
+		BIFANG_CHECK(bf_ice_plan_scan(us->arena, w->table, &scan, &plan, &err), &err);
 	w->plan = plan;
 	w->exact = !plan->has_deletes;
 	for (int32 i = 0; i < plan->n_files; i++)
@@ -316,4 +351,5 @@ bifang_worklist_plan_lake(BifangUnits *us, uint32 prune)
 	check_logical_files(w);
 	foreach (lc, w->ledgers)
 		add_ledger(us, lfirst(lc));
+	count_files(w);
 }

@@ -61,10 +61,10 @@ check_metrics(const Seen *s, const BfIceFile *f)
 	{
 		for (int32_t i = 0; i < f->n_lower; i++)
 			if (f->lower[i].field_id >= 0)
-				FUZZ_CHECK(bf_ice_metrics_find(packed, f->lower[i].field_id, &m));
+				FUZZ_CHECK(bf_ice_metrics_find(packed, f->lower[i].field_id, f->record_count, &m));
 		for (int32_t i = 0; i < f->n_null_counts; i++)
 			if (f->null_counts[i].field_id >= 0 && f->null_counts[i].count >= 0 &&
-				bf_ice_metrics_find(packed, f->null_counts[i].field_id, &m))
+				bf_ice_metrics_find(packed, f->null_counts[i].field_id, f->record_count, &m))
 				FUZZ_CHECK(m.nulls == f->null_counts[i].count || m.nulls == -1);
 		by = bf_ice_prune_file(s->some, f->spec_id, f->partition, f->record_count, packed);
 		FUZZ_CHECK((unsigned) by <= BF_ICE_PRUNED_BY_BOUNDS);

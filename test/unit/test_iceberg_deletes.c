@@ -476,6 +476,53 @@ expected_of(const Build *b, const MakeFile *d, int32_t spec)
 	return bf_arena_printf(test_arena(), "%s|%s|%s", texts[1], texts[2], texts[3]);
 }
 
+/* The same plan in another process. */
+static const BfIcePlan *
+packed(const BfIceTable *t, const BfIcePlan *p)
+{
+	BfIcePlan *out;
+	BfView bytes;
+
+	if (bf_ice_plan_pack(test_arena(), p, &bytes, &test_err) != BF_OK ||
+		bf_ice_plan_unpack(test_arena(), t, bytes, &out, &test_err) != BF_OK)
+	{
+		test_fail(__FILE__, __LINE__, "%s", test_err.text);
+		return p;
+	}
+	EXPECT_EQ(out->n_files, p->n_files);
+	EXPECT_EQ(out->total_rows, p->total_rows);
+	EXPECT_EQ(out->has_deletes, p->has_deletes);
+	for (int32_t i = 0; i < out->n_files && i < p->n_files; i++)
+	{
+		const BfIceDataFile *x = &out->files[i], *y = &p->files[i];
+
+		EXPECT(x->sequence_number == y->sequence_number && x->spec_id == y->spec_id &&
+			   x->record_count == y->record_count && x->file_size == y->file_size &&
+			   x->snapshot_id == y->snapshot_id && x->first_row_id == y->first_row_id &&
+			   x->format == y->format && x->n_partition == y->n_partition &&
+			   x->n_constants == y->n_constants);
+		for (int32_t k = 0; k < x->n_partition; k++)
+			EXPECT(x->partition[k].is_null == y->partition[k].is_null &&
+				   (x->partition[k].is_null ||
+					bf_value_compare(&x->partition[k], &y->partition[k]) == 0));
+		for (int32_t k = 0; k < x->n_constants; k++)
+			EXPECT(x->constant_ids[k] == y->constant_ids[k] &&
+				   x->constants[k].is_null == y->constants[k].is_null);
+		for (int32_t k = 0; k < bf_ice_n_deletes(x) && k < bf_ice_n_deletes(y); k++)
+		{
+			const BfIceDeleteFile *g = bf_ice_delete(x, k), *h = bf_ice_delete(y, k);
+
+			EXPECT(g->kind == h->kind && g->sequence_number == h->sequence_number &&
+				   g->scope == h->scope && g->vector_offset == h->vector_offset &&
+				   g->vector_length == h->vector_length && g->n_equality_ids == h->n_equality_ids &&
+				   (g->referenced == NULL) == (h->referenced == NULL));
+			for (int32_t e = 0; e < g->n_equality_ids; e++)
+				EXPECT(g->equality_fields[e] == h->equality_fields[e]);
+		}
+	}
+	return out;
+}
+
 static void
 check_random(const Build *b, const BfIcePlan *p)
 {
@@ -540,6 +587,7 @@ TEST(iceberg_deletes_random)
 		REQUIRE(t != NULL);
 		REQUIRE_OK(plan(t, NULL, NULL, &p));
 		check_random(&b, p);
+		check_random(&b, packed(t, p));
 	}
 }
 
@@ -551,6 +599,7 @@ TEST(iceberg_deletes_many)
 	BfIceScan scan = {.io = NULL};
 	BfIceTable *t;
 	BfIcePlan *p;
+	BfView bytes;
 	int64_t pairs = 0;
 
 	for (int32_t i = 0; i < 500; i++)
@@ -566,5 +615,8 @@ TEST(iceberg_deletes_many)
 		pairs += p->files[i].equality.n;
 	EXPECT_EQ(pairs, 500 * 501 / 2);
 	EXPECT(bf_arena_bytes(own) < (size_t) 1500 << 10);
+	REQUIRE_OK(bf_ice_plan_pack(a, p, &bytes, &test_err));
+	EXPECT(bytes.len < 200000);
+	EXPECT_EQ(packed(t, p)->files[0].equality.n, 500);
 	bf_arena_free(own);
 }

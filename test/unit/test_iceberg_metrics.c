@@ -34,25 +34,25 @@ TEST(iceberg_metrics_pack)
 
 	memset(longest, 'x', sizeof longest);
 	REQUIRE_OK(bf_ice_metrics_pack(a, a, &f, &packed, &test_err));
-	REQUIRE(bf_ice_metrics_find(packed, 1, &m));
+	REQUIRE(bf_ice_metrics_find(packed, 1, 0, &m));
 	EXPECT(m.has_lower && !m.has_upper && m.lower.len == 2 && memcmp(m.lower.ptr, "ab", 2) == 0);
 	EXPECT_EQ(m.values, 5);
 	EXPECT_EQ(m.nulls, -1); /* a negative count is none */
 	EXPECT_EQ(m.nans, -1);
-	REQUIRE(bf_ice_metrics_find(packed, 2, &m));
+	REQUIRE(bf_ice_metrics_find(packed, 2, 0, &m));
 	EXPECT(m.values == 0 && m.nulls == 3 && m.nans == 1 && !m.has_lower);
-	REQUIRE(bf_ice_metrics_find(packed, 4, &m));
+	REQUIRE(bf_ice_metrics_find(packed, 4, 0, &m));
 	EXPECT_EQ(m.nulls, -1); /* told twice */
-	REQUIRE(bf_ice_metrics_find(packed, 9, &m));
+	REQUIRE(bf_ice_metrics_find(packed, 9, 0, &m));
 	EXPECT(m.has_lower && m.lower.len == 0 && m.upper.len == 64 && !m.upper_cut);
-	REQUIRE(bf_ice_metrics_find(packed, 300, &m));
+	REQUIRE(bf_ice_metrics_find(packed, 300, 0, &m));
 	EXPECT_EQ(m.values, INT64_MAX);
-	REQUIRE(bf_ice_metrics_find(packed, INT32_MAX, &m));
+	REQUIRE(bf_ice_metrics_find(packed, INT32_MAX, 0, &m));
 	EXPECT(m.lower.len == 64 && m.upper.len == 64 && m.upper_cut);
-	EXPECT(!bf_ice_metrics_find(packed, 3, &m));
-	EXPECT(!bf_ice_metrics_find(packed, 8, &m));
-	EXPECT(!bf_ice_metrics_find(packed, -5, &m));
-	EXPECT(!bf_ice_metrics_find(view(NULL, 0), 1, &m));
+	EXPECT(!bf_ice_metrics_find(packed, 3, 0, &m));
+	EXPECT(!bf_ice_metrics_find(packed, 8, 0, &m));
+	EXPECT(!bf_ice_metrics_find(packed, -5, 0, &m));
+	EXPECT(!bf_ice_metrics_find(view(NULL, 0), 1, 0, &m));
 }
 
 /* What is there is found again, whatever is there. */
@@ -62,9 +62,14 @@ TEST(iceberg_metrics_random)
 
 	for (int round = 0; round < 200; round++)
 	{
-		BfIceBound lower[20];
-		BfIceCount nulls[20];
-		BfIceFile f = {.lower = lower, .null_counts = nulls};
+		static const char *const texts[] = {"0123456789", "0123056789", "01", "9", "x1234y6789"};
+		BfIceBound lower[20], upper[20];
+		BfIceCount nulls[20], values[20];
+		BfIceFile f = {.record_count = (int64_t) test_random_below(3),
+					   .lower = lower,
+					   .upper = upper,
+					   .value_counts = values,
+					   .null_counts = nulls};
 		int32_t id = 0, n = (int32_t) test_random_below(20);
 		BfView packed;
 		BfIceMetric m;
@@ -76,14 +81,33 @@ TEST(iceberg_metrics_random)
 				lower[f.n_lower++] =
 					(BfIceBound){id, view("0123456789", (uint32_t) test_random_below(10))};
 			if (test_random_below(2) == 0)
-				nulls[f.n_null_counts++] = (BfIceCount){id, (int64_t) (test_random() >> 1)};
+				nulls[f.n_null_counts++] =
+					(BfIceCount){id, (int64_t) (test_random() >> (1 + test_random_below(63)))};
+			if (test_random_below(2) == 0)
+				values[f.n_value_counts++] = (BfIceCount){id, (int64_t) test_random_below(3)};
+			if (test_random_below(2) == 0)
+			{
+				const char *text = texts[test_random_below(5)];
+
+				upper[f.n_upper++] =
+					(BfIceBound){id, view(text, (uint32_t) test_random_below(strlen(text) + 1))};
+			}
 		}
 		REQUIRE_OK(bf_ice_metrics_pack(a, a, &f, &packed, &test_err));
 		for (int32_t i = 0; i < f.n_lower; i++)
-			EXPECT(bf_ice_metrics_find(packed, lower[i].field_id, &m) && m.has_lower &&
-				   m.lower.len == lower[i].bytes.len);
+			EXPECT(bf_ice_metrics_find(packed, lower[i].field_id, f.record_count, &m) &&
+				   m.has_lower && m.lower.len == lower[i].bytes.len &&
+				   memcmp(m.lower.ptr, lower[i].bytes.ptr, m.lower.len) == 0);
+		for (int32_t i = 0; i < f.n_upper; i++)
+			EXPECT(bf_ice_metrics_find(packed, upper[i].field_id, f.record_count, &m) &&
+				   m.has_upper && m.upper.len == upper[i].bytes.len &&
+				   memcmp(m.upper.ptr, upper[i].bytes.ptr, m.upper.len) == 0);
 		for (int32_t i = 0; i < f.n_null_counts; i++)
-			EXPECT(bf_ice_metrics_find(packed, nulls[i].field_id, &m) && m.nulls == nulls[i].count);
+			EXPECT(bf_ice_metrics_find(packed, nulls[i].field_id, f.record_count, &m) &&
+				   m.nulls == nulls[i].count);
+		for (int32_t i = 0; i < f.n_value_counts; i++)
+			EXPECT(bf_ice_metrics_find(packed, values[i].field_id, f.record_count, &m) &&
+				   m.values == values[i].count);
 	}
 }
 

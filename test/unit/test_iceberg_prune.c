@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 #include "unit/lib/runner.h"
 
@@ -579,11 +580,6 @@ prune_manifest(const BfIcePruner *p, const File *files, int32_t n)
 
 /* --- The property ----------------------------------------------------------------------------- */
 
-typedef struct Tally
-{
-	int64_t files, by_partition, by_bounds, manifests, skipped;
-} Tally;
-
 static bool
 any_matches(const BfPred *p, const File *f)
 {
@@ -593,8 +589,74 @@ any_matches(const BfPred *p, const File *f)
 	return false;
 }
 
+typedef struct Tally
+{
+	int64_t files, by_partition, by_bounds, manifests, skipped, indexed;
+} Tally;
+
+/* --- Indexes ---------------------------------------------------------------------------------- */
+
+#define INDEXED 300
+
+/* The files again and again, as entries of a cached manifest. */
+static BfiManifestData *
+make_entries(const Data *d, BfIceCache *cache)
+{
+	BfiCacheItem *item;
+	BfiManifestData *data;
+
+	if (bfi_cache_begin(cache, "m", &item, &test_err) != BF_OK || item == NULL)
+		return NULL;
+	data = bfi_cache_data(item);
+	data->n = INDEXED;
+	data->plain = true;
+	data->entries = bf_arena_alloc_array(bfi_cache_arena(item), INDEXED, sizeof *data->entries);
+	memset(data->entries, 0, INDEXED * sizeof *data->entries);
+	for (int32_t i = 0; i < INDEXED; i++)
+	{
+		const File *f = &d->files[i * 7 % d->n_files];
+
+		data->entries[i] = (BfiEntry){.spec_id = 5,
+									  .record_count = f->n,
+									  .n_partition = 2,
+									  .partition = (BfValue *) (uintptr_t) f->partition,
+									  .metrics = f->metrics};
+	}
+	bfi_cache_keep_list(cache, item, NULL, 0);
+	return data;
+}
+
+/* What an index leaves out, a look at the entry would have left out too. */
 static void
-check_pred(const Data *d, const BfPred *pred, const char *what, Tally *tally)
+check_index(const BfIcePruner *pruner, BfIceCache *cache, BfiManifestData *data, const char *what,
+			Tally *tally)
+{
+	uint64_t alive[(INDEXED + 63) / 64];
+	int64_t by_partition = 0, by_bounds = 0, left = 0;
+
+	memset(alive, 0xff, sizeof alive);
+	REQUIRE_OK(bfi_index_exclude(cache, test_host(), data, pruner, alive, &by_partition, &by_bounds,
+								 &test_err));
+	for (int32_t i = 0; i < INDEXED; i++)
+	{
+		const BfiEntry *e = &data->entries[i];
+
+		if ((alive[i / 64] >> (i % 64) & 1) != 0)
+		{
+			left++;
+			continue;
+		}
+		tally->indexed++;
+		if (bf_ice_prune_file(pruner, 5, e->partition, e->record_count, e->metrics) ==
+			BF_ICE_NOT_PRUNED)
+			test_fail(__FILE__, __LINE__, "%s: an index leaves out what may match", what);
+	}
+	EXPECT_EQ(INDEXED - left, by_partition + by_bounds);
+}
+
+static void
+check_pred(const Data *d, BfIceCache *cache, BfiManifestData *data, const BfPred *pred,
+		   const char *what, Tally *tally)
 {
 	BfIcePruner *all, *partitions;
 	const BfSchema *schema = &d->metadata->schemas[0];
@@ -603,6 +665,8 @@ check_pred(const Data *d, const BfPred *pred, const char *what, Tally *tally)
 	REQUIRE_OK(bf_ice_pruner_new(arena, d->metadata, schema, pred, BF_PRUNE_ALL, &all, &test_err));
 	REQUIRE_OK(bf_ice_pruner_new(arena, d->metadata, schema, pred, BF_PRUNE_PARTITION, &partitions,
 								 &test_err));
+	check_index(all, cache, data, what, tally);
+	check_index(partitions, cache, data, what, tally);
 	for (int32_t i = 0; i < d->n_files; i++)
 	{
 		const File *f = &d->files[i];
@@ -643,25 +707,31 @@ check_case(const char *type, const char *first, const char *second, Tally *tally
 	snprintf(what, sizeof what, "%s by %s, %s", type, first, second);
 	for (int round = 0; round < 3 && !test_failed(); round++)
 	{
+		BfiManifestData *data;
+		BfIceCache *cache;
 		Data *d;
 
 		bf_arena_reset(arena);
 		d = bf_arena_alloc(arena, sizeof *d);
 		memset(d, 0, sizeof *d);
 		make_data(d, type, first, second);
+		REQUIRE_OK(bf_ice_cache_new(test_host(), (size_t) 1 << 24, &cache, &test_err));
+		data = make_entries(d, cache);
+		REQUIRE(data != NULL);
 		for (int i = 0; i < 25; i++)
-			check_pred(d, random_pred(d->rows, d->type, 2), what, tally);
+			check_pred(d, cache, data, random_pred(d->rows, d->type, 2), what, tally);
+		bf_ice_cache_free(cache);
 	}
 }
 
 TEST(iceberg_prune_random)
 {
-	Tally all = {0, 0, 0, 0, 0};
+	Tally all = {.files = 0};
 
 	arena = test_arena();
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 	{
-		Tally bounds = {0, 0, 0, 0, 0};
+		Tally bounds = {.files = 0};
 
 		check_case(cases[i].type, "void", "void", &bounds);
 		if (test_failed())
@@ -674,7 +744,7 @@ TEST(iceberg_prune_random)
 		for (int k = 0; k < 8 && cases[i].transforms[k] != NULL; k++)
 		{
 			const char *transform = cases[i].transforms[k];
-			Tally tally = {0, 0, 0, 0, 0};
+			Tally tally = {.files = 0};
 
 			check_case(cases[i].type, transform, "void", &tally);
 			check_case(cases[i].type, transform, cases[i].transforms[0], &tally);
@@ -684,14 +754,19 @@ TEST(iceberg_prune_random)
 			if (tally.by_partition == 0 || tally.skipped == 0)
 				test_fail(__FILE__, __LINE__, "%s by %s: nothing is pruned", cases[i].type,
 						  transform);
+			if (tally.indexed == 0)
+				test_fail(__FILE__, __LINE__, "%s by %s: indexes leave out nothing", cases[i].type,
+						  transform);
 			all.files += tally.files;
+			all.indexed += tally.indexed;
 			all.by_partition += tally.by_partition;
 			all.by_bounds += tally.by_bounds;
 			all.manifests += tally.manifests;
 			all.skipped += tally.skipped;
 		}
 	}
-	printf("  %lld files: %lld pruned by partition, %lld by bounds; %lld manifests, %lld skipped\n",
+	printf("  %lld files: %lld pruned by partition, %lld by bounds; %lld manifests, %lld skipped; "
+		   "%lld by indexes\n",
 		   (long long) all.files, (long long) all.by_partition, (long long) all.by_bounds,
-		   (long long) all.manifests, (long long) all.skipped);
+		   (long long) all.manifests, (long long) all.skipped, (long long) all.indexed);
 }
