@@ -401,6 +401,7 @@ bfi_default_value(BfArena *a, const json_t *json, const BfField *f, BfValue *out
 		case BF_KIND_FLOAT32:
 		case BF_KIND_FLOAT64: return number_value(json, f, out, err);
 		case BF_KIND_NULL:
+		case BF_KIND_GEOMETRY:
 		case BF_KIND_VARIANT: return wrong(f, json, err);
 		default: return text_value(a, json, f, out, err);
 	}

@@ -1,8 +1,8 @@
 /*
  * iceberg/metadata.h: table metadata JSON (https://iceberg.apache.org/spec/#table-metadata).
  *
- * Versions 1 to 3 are parsed into the structs below; what can't be read of 3 (encryption, geometry
- * and geography columns) is refused where it is met (BF_ERR_UNSUPPORTED), 4 and later at once.
+ * Versions 1 to 3 are parsed into the structs below; what can't be read of 3 (encryption) is
+ * refused where it is met (BF_ERR_UNSUPPORTED), 4 and later at once.
  * Gzip and zstd content is sniffed. The JSON tree is kept, so that a commit preserves what it does
  * not know.
  *

@@ -101,7 +101,7 @@ static bool
 has_no_order(const BfiLeaf *leaf)
 {
 	return leaf->physical == BFI_INT96 || leaf->type.kind == BF_KIND_INTERVAL ||
-		   leaf->type.kind == BF_KIND_NULL;
+		   leaf->type.kind == BF_KIND_NULL || leaf->type.kind == BF_KIND_GEOMETRY;
 }
 
 /* PARQUET-251: binary statistics that are simply wrong. CDH 5.5 had the fix in its 1.5.0. */

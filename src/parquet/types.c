@@ -245,7 +245,7 @@ annotated_type(BfiLeaf *leaf, const Annotation *a)
 		case BFI_LOGICAL_BSON: bytes_type(leaf, BF_KIND_BSON, BFI_BYTE_ARRAY, 0); break;
 		case BFI_LOGICAL_UUID: bytes_type(leaf, BF_KIND_UUID, BFI_FLBA, 16); break;
 		case BFI_LOGICAL_GEOMETRY:
-		case BFI_LOGICAL_GEOGRAPHY: bytes_type(leaf, BF_KIND_BINARY, BFI_BYTE_ARRAY, 0); break;
+		case BFI_LOGICAL_GEOGRAPHY: bytes_type(leaf, BF_KIND_GEOMETRY, BFI_BYTE_ARRAY, 0); break;
 		case BFI_LOGICAL_DATE:
 			if (leaf->physical == BFI_INT32)
 				leaf->type = BF_TYPE(DATE);

@@ -4,7 +4,7 @@
  *   boolean, integers, decimals, finite floats    as they are; jsonb keeps every digit
  *   NaN, Infinity, -Infinity                      strings
  *   text                                          strings, checked as columns of text are
- *   binary, fixed, bson                           strings, `\x` and hexadecimal digits
+ *   binary, fixed, bson, geometry                 strings, `\x` and hexadecimal digits
  *   uuid, date, time, timestamp, interval         strings, ISO 8601; nanoseconds rounded down to
  *                                                 microseconds; timestamptz in UTC with +00:00
  *   variant                                       the JSON that it is

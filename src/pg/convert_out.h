@@ -20,6 +20,7 @@
  *   binary, fixed, bson               bytea, and as text where it is valid; fixed[16] also uuid
  *   uuid                              uuid, bytea, text
  *   interval                          interval
+ *   geometry, geography               bytea (WKB)
  *   unknown                           anything, always NULL
  *   list                              arrays of what the element may be; of lists: rectangular ones
  *   struct                            composite types whose attributes are fields by name

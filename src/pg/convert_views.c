@@ -570,6 +570,8 @@ bifang_choose_view(BfType from, Oid typid, bool typmod)
 			if (typid == TEXTOID)
 				return (BifangChoice){views_flat, view_uuid_text};
 			return typid == BYTEAOID ? (BifangChoice){bytea_flat, view_bytea} : none;
+		case BF_KIND_GEOMETRY:
+			return typid == BYTEAOID ? (BifangChoice){bytea_flat, view_bytea} : none;
 		case BF_KIND_INTERVAL:
 			return typid == INTERVALOID ? (BifangChoice){views_flat, view_interval} : none;
 		case BF_KIND_FIXED:

@@ -95,7 +95,9 @@ bf_type_promotable(BfType from, BfType to)
 		case BF_KIND_ENUM:
 		case BF_KIND_BINARY: /* un-annotated text of old writers; whoever shows it validates it */
 			return to.kind == BF_KIND_STRING || to.kind == BF_KIND_JSON ||
-				   to.kind == BF_KIND_BINARY;
+				   to.kind == BF_KIND_BINARY ||
+				   (to.kind == BF_KIND_GEOMETRY && from.kind == BF_KIND_BINARY);
+		case BF_KIND_GEOMETRY: return to.kind == BF_KIND_BINARY;
 		case BF_KIND_UUID:
 			return to.kind == BF_KIND_BINARY || (to.kind == BF_KIND_FIXED && to.length == 16);
 		case BF_KIND_FIXED:

@@ -37,6 +37,7 @@ static const struct
 	[BF_KIND_UUID] = {"uuid", BF_STORE_VIEW},
 	[BF_KIND_FIXED] = {"fixed", BF_STORE_VIEW},
 	[BF_KIND_INTERVAL] = {"interval", BF_STORE_VIEW},
+	[BF_KIND_GEOMETRY] = {"geometry", BF_STORE_VIEW},
 	[BF_KIND_INT96] = {"int96", BF_STORE_VIEW},
 	[BF_KIND_STRUCT] = {"struct", BF_STORE_NESTED},
 	[BF_KIND_LIST] = {"list", BF_STORE_NESTED},

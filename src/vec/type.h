@@ -21,6 +21,7 @@
  *   UUID (16 bytes) FIXED (length bytes)   VIEW
  *   INTERVAL                               VIEW         12 bytes as in Parquet
  *   INT96                                  VIEW         12 bytes as in Parquet
+ *   GEOMETRY (geography too)               VIEW         well-known binary; has no order
  *   NULL                                   NONE         all NULL ("unknown" in Iceberg v3)
  *   STRUCT LIST MAP VARIANT                NESTED       children of the vector
  */
@@ -61,6 +62,7 @@ typedef enum BfKind
 	BF_KIND_FIXED,
 	BF_KIND_INTERVAL,
 	BF_KIND_INT96,
+	BF_KIND_GEOMETRY,
 	BF_KIND_STRUCT,
 	BF_KIND_LIST,
 	BF_KIND_MAP,

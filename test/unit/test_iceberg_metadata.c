@@ -1,5 +1,6 @@
 /* Table metadata JSON: what is read, what is tolerated, what is refused and how. */
 #include "iceberg/metadata.h"
+#include "iceberg/metrics.h"
 #include "unit/lib/runner.h"
 
 #define SCHEMA_V2                                                                        \
@@ -141,17 +142,20 @@ TEST(iceberg_metadata_refusals)
 {
 	BfArena *a = test_arena();
 	BfIceMetadata *m;
+	BfValue point;
 
 	REQUIRE_OK(
 		parse(a,
 			  "{\"format-version\":3,\"table-uuid\":\"u\",\"location\":\"/t\","
 			  "\"last-sequence-number\":7,\"last-updated-ms\":1,\"last-column-id\":2," SPECS_V2
 			  "\"schemas\":[{\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"a\","
-			  "\"type\":\"geometry(srid:4326)\"}]},"
+			  "\"type\":\"raster(srid:4326)\"}]},"
 			  "{\"schema-id\":1,\"fields\":[{\"id\":1,\"name\":\"a\",\"type\":\"int\"},"
 			  "{\"id\":2,\"name\":\"v\",\"type\":\"variant\"},"
 			  "{\"id\":3,\"name\":\"n\",\"type\":\"timestamptz_ns\"},"
-			  "{\"id\":4,\"name\":\"u\",\"type\":\"unknown\"}]},"
+			  "{\"id\":4,\"name\":\"u\",\"type\":\"unknown\"},"
+			  "{\"id\":5,\"name\":\"g\",\"type\":\"geometry(srid:4326)\"},"
+			  "{\"id\":6,\"name\":\"h\",\"type\":\"geography(OGC:CRS84, spherical)\"}]},"
 			  "{\"schema-id\":2,\"fields\":[{\"id\":1,\"name\":\"a\",\"type\":\"vector\"}]}],"
 			  "\"current-schema-id\":1}",
 			  &m));
@@ -159,9 +163,12 @@ TEST(iceberg_metadata_refusals)
 	EXPECT_EQ(m->schemas[1].fields[1].type.kind, BF_KIND_VARIANT);
 	EXPECT_EQ(m->schemas[1].fields[2].type.kind, BF_KIND_TIMESTAMPTZ_NS);
 	EXPECT_EQ(m->schemas[1].fields[3].type.kind, BF_KIND_NULL);
+	EXPECT_EQ(m->schemas[1].fields[4].type.kind, BF_KIND_GEOMETRY);
+	EXPECT_EQ(m->schemas[1].fields[5].type.kind, BF_KIND_GEOMETRY);
+	EXPECT(!bf_ice_bound_value((BfView){(const uint8_t[16]){0}, 16}, BF_TYPE(GEOMETRY), &point));
 	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[0], &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "column \"a\"") != NULL);
-	EXPECT(strstr(test_err.text, "geometry(srid:4326)") != NULL);
+	EXPECT(strstr(test_err.text, "raster(srid:4326)") != NULL);
 	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[2], &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "vector") != NULL);
 }
