@@ -263,7 +263,8 @@ get_item(const uint8_t *p, int64_t record_count, BfIceMetric *out)
 bool
 bf_ice_metrics_find(BfView metrics, int32_t field_id, int64_t record_count, BfIceMetric *out)
 {
-	const uint8_t *p = metrics.ptr, *end = p + metrics.len;
+	const uint8_t *p = metrics.ptr;
+	const uint8_t *end = metrics.len > 0 ? p + metrics.len : p;
 	uint64_t id = 0;
 
 	while (p < end)
