@@ -175,6 +175,20 @@ partition_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 	}
 }
 
+/* Does the file have this value of a transform? */
+static bool
+is_partition(const Evidence *e, const BfiSpecField *f, const BfValue *value)
+{
+	const BfValue *have;
+
+	if (e->partition == NULL)
+		return true;
+	have = &e->partition[f->position];
+	return have->type.kind == BF_KIND_NULL ||
+		   (!have->is_null &&
+			(!bf_type_equal(have->type, value->type) || bf_value_compare(have, value) == 0));
+}
+
 /* Is a bucket number one that the file, or files of the manifest, can have? */
 static bool
 may_have_bucket(const Evidence *e, const BfiSpecField *f, int32_t bucket)
@@ -208,14 +222,16 @@ may_have_value(void *arg, int32_t field, const BfValue *value)
 	for (int32_t i = 0; e->spec != NULL && i < e->spec->n; i++)
 	{
 		const BfiSpecField *f = &e->spec->fields[i];
+		bool bytes = f->transform.kind == BF_TRANSFORM_TRUNCATE &&
+					 bf_type_storage(f->source) == BF_STORE_VIEW;
 		BfError ignored;
-		BfValue bucket;
+		BfValue result;
 
-		if (f->field != field || f->transform.kind != BF_TRANSFORM_BUCKET ||
+		if (f->field != field || (f->transform.kind != BF_TRANSFORM_BUCKET && !bytes) ||
 			!bf_type_equal(value->type, f->source) ||
-			bf_transform_apply(f->transform, value, &bucket, &ignored) != BF_OK)
+			bf_transform_apply(f->transform, value, &result, &ignored) != BF_OK)
 			continue;
-		if (!may_have_bucket(e, f, bucket.v.i32))
+		if (bytes ? !is_partition(e, f, &result) : !may_have_bucket(e, f, result.v.i32))
 			return false;
 	}
 	return true;
@@ -266,7 +282,7 @@ decode_bounds(Evidence *e, BfType type, BfColumnStats *s)
 		if (max.v.view.len == 0)
 			has_max = false;
 		else if (m->upper_cut || bfi_text_may_be_cut(&max))
-			has_max = bfi_text_after_prefix(max.v.view, e->buffers, &max.v.view);
+			has_max = bfi_text_after_prefix(max.v.view, type, e->buffers, &max.v.view);
 	}
 	bfi_range_tighten(s, has_min ? &min : NULL, has_max ? &max : NULL);
 }

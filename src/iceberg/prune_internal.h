@@ -40,7 +40,7 @@ typedef struct BfiSpecField
 typedef struct BfiPruneBuffers
 {
 	int32_t n;
-	uint8_t bytes[BFI_PRUNE_BUFFERS][BF_ICE_BOUND_BYTES];
+	uint8_t bytes[BFI_PRUNE_BUFFERS][BF_ICE_BOUND_BYTES + 1];
 } BfiPruneBuffers;
 
 /* The number behind a value; false when it is none. */
@@ -49,8 +49,10 @@ extern bool bfi_value_integer(const BfValue *v, bf_i128 *out);
 extern bool bfi_integer_value(bf_i128 x, BfType type, BfValue *out);
 /* Raises the minimum, lowers the maximum; NULL: nothing known. */
 extern void bfi_range_tighten(BfColumnStats *s, const BfValue *min, const BfValue *max);
-/* The least of the byte strings that are above all that start with the prefix; false: none is. */
-extern bool bfi_text_after_prefix(BfView prefix, BfiPruneBuffers *buffers, BfView *out);
+/* Bytes above all values of the type that start with the prefix, and with other types (not text,
+ * which is UTF-8) perhaps one more value; false: there are none. */
+extern bool
+bfi_text_after_prefix(BfView prefix, BfType type, BfiPruneBuffers *buffers, BfView *out);
 /* Is it so long that its writer may have cut it? */
 extern bool bfi_text_may_be_cut(const BfValue *v);
 extern void bfi_uuid_widen(BfValue *v, bool upper, BfiPruneBuffers *buffers, bool *has);

@@ -96,12 +96,15 @@ take_buffer(BfiPruneBuffers *b)
 }
 
 bool
-bfi_text_after_prefix(BfView prefix, BfiPruneBuffers *buffers, BfView *out)
+bfi_text_after_prefix(BfView prefix, BfType type, BfiPruneBuffers *buffers, BfView *out)
 {
 	uint32_t n = prefix.len < BF_ICE_BOUND_BYTES ? prefix.len : BF_ICE_BOUND_BYTES;
 	uint8_t *p;
 
-	while (n > 0 && prefix.ptr[n - 1] == 0xff)
+	/* Which does not occur in UTF-8. Counted up the prefix would be a text itself. */
+	bool text = type.kind == BF_KIND_STRING;
+
+	while (!text && n > 0 && prefix.ptr[n - 1] == 0xff)
 		n--;
 	if (n == 0)
 		return false;
@@ -109,7 +112,10 @@ bfi_text_after_prefix(BfView prefix, BfiPruneBuffers *buffers, BfView *out)
 	if (p == NULL)
 		return false;
 	memcpy(p, prefix.ptr, n);
-	p[n - 1]++;
+	if (text)
+		p[n++] = 0xff;
+	else
+		p[n - 1]++;
 	*out = (BfView){p, n};
 	return true;
 }
@@ -177,7 +183,7 @@ identity_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 			has_min = has_max = false;
 	}
 	else if (has_max && bf_type_storage(f->source) == BF_STORE_VIEW && bfi_text_may_be_cut(&max))
-		has_max = bfi_text_after_prefix(max.v.view, buffers, &max.v.view);
+		has_max = bfi_text_after_prefix(max.v.view, max.type, buffers, &max.v.view);
 	bfi_range_tighten(s, has_min ? &min : NULL, has_max ? &max : NULL);
 }
 
@@ -214,7 +220,7 @@ truncate_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 			max.type = f->source;
 			/* Shorter than the width: nothing was cut off. */
 			if (length_of(&max) >= f->transform.param || (lo != hi && bfi_text_may_be_cut(&max)))
-				has_max = bfi_text_after_prefix(max.v.view, buffers, &max.v.view);
+				has_max = bfi_text_after_prefix(max.v.view, max.type, buffers, &max.v.view);
 		}
 		bfi_range_tighten(s, lo != NULL ? &min : NULL, has_max ? &max : NULL);
 		return;
