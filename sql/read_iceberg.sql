@@ -10,30 +10,10 @@ CREATE SCHEMA ri;
 SET search_path = ri, public;
 CREATE SERVER ri FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
 
--- Prints what a query's plan says of our nodes, without what depends on the machine.
-CREATE FUNCTION plan(query text, run bool DEFAULT true) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE format('EXPLAIN (ANALYZE %s, COSTS off%s) %s', run::int,
-		CASE WHEN run THEN ', TIMING off, SUMMARY off' END, query)
-	LOOP
-		CONTINUE WHEN line ~ 'I/O:|Planning|Memory|Execution|decompressed';
-		RETURN NEXT line;
-	END LOOP;
-END$$;
--- Runs a statement that fails; the message without the machine's paths.
-CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-BEGIN
-	EXECUTE query;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN regexp_replace(sqlstate || ' ' || sqlerrm || CASE WHEN hint <> '' THEN ' HINT: ' || hint ELSE '' END,
-		'"/[^"]*/', '"…/', 'g');
-END$$;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
+CREATE FUNCTION plan(query text, run bool DEFAULT true) RETURNS SETOF text LANGUAGE sql AS 'SELECT plan_lines(query, run)';
 
 -- By namespace, from the warehouse directory.
 IMPORT FOREIGN SCHEMA shop FROM SERVER ri INTO ri;

@@ -9,28 +9,14 @@ SET intervalstyle = 'postgres';
 CREATE SCHEMA rk;
 SET search_path = rk, public;
 CREATE SERVER rk FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'kafka_log');
-CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-BEGIN
-	EXECUTE query;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN regexp_replace(concat_ws(' ', sqlstate, sqlerrm, 'HINT: ' || nullif(hint, '')),
-		'"/[^"]*/', '"…/', 'g');
-END$$;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
 -- What was searched for, and how many batches that took.
-CREATE FUNCTION searched(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) ' || query
-	LOOP
-		CONTINUE WHEN line !~ 'Foreign Scan|Index Search|Log Read|Filter';
-		RETURN NEXT regexp_replace(line, 'index probes.*', 'index probes');
-	END LOOP;
-END$$;
+CREATE FUNCTION searched(query text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT regexp_replace(l, 'index probes.*', 'index probes')
+	FROM plan_lines(query, true, 'Foreign Scan|Index Search|Log Read|Filter', '^$') l
+$$;
 
 IMPORT FOREIGN SCHEMA x FROM SERVER rk INTO rk OPTIONS (format 'kafka_log', location :'dir');
 SELECT relname FROM pg_class WHERE relnamespace = 'rk'::regnamespace AND relkind = 'f' ORDER BY 1;

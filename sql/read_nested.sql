@@ -6,18 +6,9 @@ SET datestyle = 'ISO, YMD';
 CREATE SCHEMA rn;
 SET search_path = rn, public;
 CREATE SERVER rn FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
-CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-	detail text;
-BEGIN
-	EXECUTE query;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
-	RETURN regexp_replace(concat_ws(' ', sqlstate, sqlerrm, 'DETAIL: ' || nullif(detail, ''),
-		'HINT: ' || nullif(hint, '')), '"/[^"]*/', '"…/', 'g');
-END$$;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
 
 -- As IMPORT declares them.
 IMPORT FOREIGN SCHEMA types LIMIT TO (nested) FROM SERVER rn INTO rn;

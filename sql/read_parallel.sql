@@ -4,6 +4,9 @@ SET TimeZone = 'UTC';
 \getenv data BIFANG_TEST_DATA
 CREATE SCHEMA rx;
 SET search_path = rx, public;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
 CREATE SERVER rx FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
 CREATE SERVER rxw FOREIGN DATA WRAPPER bifang_fdw;
 IMPORT FOREIGN SCHEMA shop FROM SERVER rx INTO rx;
@@ -25,18 +28,10 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 3;
-CREATE FUNCTION plan(query text, run bool DEFAULT false) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE format('EXPLAIN (ANALYZE %s, COSTS off%s) %s', run::int,
-		CASE WHEN run THEN ', TIMING off, SUMMARY off' END, query)
-	LOOP
-		IF line ~ 'Gather|Parallel Foreign|Parquet Read|Deletes' THEN
-			RETURN NEXT regexp_replace(line, '\(actual.*\)| pages.*', '');
-		END IF;
-	END LOOP;
-END$$;
+CREATE FUNCTION plan(query text, run bool DEFAULT false) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT regexp_replace(l, '\(actual.*\)| pages.*', '')
+	FROM plan_lines(query, run, 'Gather|Parallel Foreign|Parquet Read|Deletes', '^$') l
+$$;
 SELECT plan('SELECT count(*) FROM rx.orders');
 -- The counters of all processes.
 SELECT plan('SELECT count(*), sum(order_id) FROM rx.orders', true);
@@ -84,17 +79,6 @@ SELECT count(*) FROM (SELECT * FROM orders LIMIT 10) x;
 SELECT count(*) FROM orders WHERE country = (SELECT country FROM orders WHERE order_id = 77777);
 
 SELECT bifang.drop_table('rxw', 'rx', 'own', true);
--- Nothing is left for other tests to see.
-CREATE PROCEDURE sweep() LANGUAGE plpgsql AS $$
-BEGIN
-	FOR i IN 1 .. 600 LOOP
-		EXIT WHEN NOT EXISTS (SELECT FROM bifang.garbage);
-		PERFORM bifang.remove_garbage();
-		COMMIT;
-		PERFORM pg_sleep(0.05);
-		COMMIT;
-	END LOOP;
-END$$;
 CALL sweep();
 DROP SCHEMA rx CASCADE;
 DROP SERVER rx CASCADE;

@@ -8,18 +8,9 @@ SET intervalstyle = 'postgres';
 CREATE SCHEMA rp;
 SET search_path = rp, public;
 CREATE SERVER rp FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'parquet');
-CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-	detail text;
-BEGIN
-	EXECUTE query;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
-	RETURN regexp_replace(concat_ws(' ', sqlstate, sqlerrm, 'DETAIL: ' || nullif(detail, ''),
-		'HINT: ' || nullif(hint, '')), '"/[^"]*/', '"…/', 'g');
-END$$;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
 
 -- One table per file. Nested columns are not read yet, which a WARNING says.
 \set glob :dir '/*.parquet'

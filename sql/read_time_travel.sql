@@ -6,13 +6,9 @@ SET datestyle = 'ISO, YMD';
 CREATE SCHEMA rt;
 SET search_path = rt, public;
 CREATE SERVER rt FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
-CREATE FUNCTION failure(query text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE query;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	RETURN regexp_replace(sqlstate || ' ' || sqlerrm, '"/[^"]*/', '"…/', 'g');
-END$$;
+\getenv root PG_ABS_SRCDIR
+\set helpers :root '/test/regress/helpers.sql'
+\i :helpers
 IMPORT FOREIGN SCHEMA shop FROM SERVER rt INTO rt;
 IMPORT FOREIGN SCHEMA lake LIMIT TO (mor2) FROM SERVER rt INTO rt;
 
@@ -149,17 +145,6 @@ ALTER FOREIGN TABLE past OPTIONS (SET location_map 'nonsense');
 \set ON_ERROR_STOP 1
 
 SELECT bifang.drop_table('rtw', 'rt', 'own', true);
--- Nothing is left for other tests to see.
-CREATE PROCEDURE sweep() LANGUAGE plpgsql AS $$
-BEGIN
-	FOR i IN 1 .. 600 LOOP
-		EXIT WHEN NOT EXISTS (SELECT FROM bifang.garbage);
-		PERFORM bifang.remove_garbage();
-		COMMIT;
-		PERFORM pg_sleep(0.05);
-		COMMIT;
-	END LOOP;
-END$$;
 CALL sweep();
 DROP SCHEMA rt CASCADE;
 DROP SERVER rt CASCADE;
