@@ -16,49 +16,110 @@ other_schema(const BfIceTable *t, int32_t i)
 	return i == 0 ? t->schema : &t->metadata->schemas[t->metadata->n_schemas - i];
 }
 
-static bool
-has_column(const BfSchema *s, int32_t id)
+/* Field ids that were met; a table can have had thousands of schemas. */
+typedef struct Ids
 {
-	return bf_schema_find_id(s, id) >= 0 || bf_schema_find_id(s, absent_id(id)) >= 0;
+	uint32_t n;
+	uint32_t n_slots; /* a power of two */
+	int32_t *slots;	  /* 0 = free */
+} Ids;
+
+static uint32_t
+find_slot(const Ids *ids, int32_t id)
+{
+	uint32_t i = (uint32_t) id * 2654435761u & (ids->n_slots - 1);
+
+	while (ids->slots[i] != 0 && ids->slots[i] != id)
+		i = (i + 1) & (ids->n_slots - 1);
+	return i;
 }
 
-static void
-add_absent(BfSchema *s, const BfField *f)
+static BfStatus
+add_id(BfArena *a, Ids *ids, int32_t id, bool *fresh, BfError *err)
 {
-	BfField *out = &s->fields[s->n_fields];
+	uint32_t at;
 
-	if (f->id <= 0 || has_column(s, f->id))
-		return;
-	*out = *f;
-	out->id = absent_id(f->id);
-	out->required = false;
-	out->has_default = false;
-	out->aliases = NULL;
-	out->n_aliases = 0;
-	out->mapped = true; /* a file without ids lacks it like any other */
-	s->n_fields++;
+	if (2 * ids->n >= ids->n_slots)
+	{
+		Ids old = *ids;
+
+		ids->n_slots = old.n_slots == 0 ? 64 : 2 * old.n_slots;
+		BF_NEW(a, ids->slots, ids->n_slots, err);
+		for (uint32_t i = 0; i < old.n_slots; i++)
+			if (old.slots[i] != 0)
+				ids->slots[find_slot(ids, old.slots[i])] = old.slots[i];
+	}
+	at = find_slot(ids, id);
+	*fresh = ids->slots[at] == 0;
+	ids->n += *fresh;
+	ids->slots[at] = id;
+	return BF_OK;
+}
+
+typedef struct Absent
+{
+	const BfField *field;
+	struct Absent *next;
+} Absent;
+
+/* The columns of a schema that were not met before, behind *last. */
+static BfStatus
+collect(BfArena *a, Ids *ids, const BfSchema *s, Absent ***last, int32_t *n, BfError *err)
+{
+	BF_TRY(bf_check_cancel(bf_arena_host(a), err));
+	for (int32_t i = 0; i < s->n_fields; i++)
+	{
+		bool fresh = false;
+
+		if (s->fields[i].id > 0)
+			BF_TRY(add_id(a, ids, s->fields[i].id, &fresh, err));
+		if (!fresh || last == NULL)
+			continue;
+		BF_NEW(a, **last, 1, err);
+		(**last)->field = &s->fields[i];
+		*last = &(**last)->next;
+		++*n;
+	}
+	return BF_OK;
+}
+
+static BfField
+absent_field(const BfField *f)
+{
+	BfField out = *f;
+
+	out.id = absent_id(f->id);
+	out.required = false;
+	out.has_default = false;
+	out.aliases = NULL;
+	out.n_aliases = 0;
+	out.mapped = true; /* a file without ids lacks it like any other */
+	return out;
 }
 
 BfStatus
 bf_ice_point_columns(BfArena *a, const BfIceTable *t, const BfIcePoint *p, const BfSchema **out,
 					 BfError *err)
 {
-	int64_t most = p->schema->n_fields;
+	Ids ids = {0, 0, NULL};
+	Absent *first = NULL;
+	Absent **last = &first;
+	int32_t n = 0;
 	BfSchema *s;
 
 	*out = p->schema;
 	if (!p->past)
 		return BF_OK;
+	BF_TRY(collect(a, &ids, p->schema, NULL, &n, err));
 	for (int32_t i = 0; i <= t->metadata->n_schemas; i++)
-		most += other_schema(t, i)->n_fields;
+		BF_TRY(collect(a, &ids, other_schema(t, i), &last, &n, err));
 	BF_NEW(a, s, 1, err);
 	*s = *p->schema;
-	BF_NEW(a, s->fields, most, err);
+	BF_NEW(a, s->fields, (int64_t) s->n_fields + n, err);
 	if (s->n_fields > 0)
 		memcpy(s->fields, p->schema->fields, (size_t) s->n_fields * sizeof *s->fields);
-	for (int32_t i = 0; i <= t->metadata->n_schemas; i++)
-		for (int32_t k = 0; k < other_schema(t, i)->n_fields; k++)
-			add_absent(s, &other_schema(t, i)->fields[k]);
+	for (; first != NULL; first = first->next)
+		s->fields[s->n_fields++] = absent_field(first->field);
 	*out = s;
 	return BF_OK;
 }

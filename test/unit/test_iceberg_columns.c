@@ -14,54 +14,54 @@ static const char text[] =
 	"\"schemas\":["
 	"{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"a\",\"type\":\"int\","
 	"\"required\":true}," FIELD(
-		2,
-		"b", "string") "]},"
-					   "{\"type\":\"struct\",\"schema-id\":1,\"fields\":[" FIELD(
-						   1, "x",
-						   "long") "," FIELD(4, "c",
-											 "date") "]},"
-													 "{\"type\":\"struct\",\"schema-id\":2,"
-													 "\"fields\":[{\"id\":7,\"name\":\"d\","
-													 "\"type\":\"int\","
-													 "\"required\":true,\"initial-default\":5}"
-													 "," FIELD(6, "b", "double") "," FIELD(
-														 1, "x",
-														 "long") "]}],"
-																 "\"default-spec-id\":0,"
-																 "\"partition-specs\":[{\"spec-"
-																 "id\":0,\"fields\":[]}],"
-																 "\"last-partition-id\":999,"
-																 "\"default-sort-order-id\":0,"
-																 "\"sort-orders\":[{\"order-id\":0,"
-																 "\"fields\":[]}],\"properties\":{}"
-																 ",\"current-snapshot-id\":12,"
-																 "\"snapshots\":["
-																 "{\"snapshot-id\":10,\"sequence-"
-																 "number\":1,\"timestamp-ms\":1,"
-																 "\"schema-id\":0,"
-																 "\"manifest-list\":\"/t/metadata/"
-																 "l\",\"summary\":{\"operation\":"
-																 "\"append\"}},"
-																 "{\"snapshot-id\":11,\"parent-"
-																 "snapshot-id\":10,\"sequence-"
-																 "number\":2,\"timestamp-ms\":2,"
-																 "\"schema-id\":1,\"manifest-"
-																 "list\":\"/t/metadata/"
-																 "l\",\"summary\":{\"operation\":"
-																 "\"append\"}},"
-																 "{\"snapshot-id\":12,\"parent-"
-																 "snapshot-id\":11,\"sequence-"
-																 "number\":3,\"timestamp-ms\":3,"
-																 "\"schema-id\":2,\"manifest-"
-																 "list\":\"/t/metadata/"
-																 "l\",\"summary\":{\"operation\":"
-																 "\"append\"}}],"
-																 "\"refs\":{\"main\":{\"snapshot-"
-																 "id\":12,\"type\":\"branch\"},"
-																 "\"old\":{\"snapshot-id\":10,"
-																 "\"type\":\"branch\"},"
-																 "\"tag\":{\"snapshot-id\":10,"
-																 "\"type\":\"tag\"}}}";
+		2, "b",
+		"string") "]},"
+				  "{\"type\":\"struct\",\"schema-id\":1,\"fields\":[" FIELD(
+					  1, "x",
+					  "long") "," FIELD(4, "c",
+										"date") "]},"
+												"{\"type\":\"struct\",\"schema-id\":2,"
+												"\"fields\":[{\"id\":7,\"name\":\"d\","
+												"\"type\":\"int\","
+												"\"required\":true,\"initial-default\":5}"
+												"," FIELD(6, "b", "double") "," FIELD(
+													1, "x",
+													"long") "]}],"
+															"\"default-spec-id\":0,"
+															"\"partition-specs\":[{\"spec-"
+															"id\":0,\"fields\":[]}],"
+															"\"last-partition-id\":999,"
+															"\"default-sort-order-id\":0,"
+															"\"sort-orders\":[{\"order-id\":0,"
+															"\"fields\":[]}],\"properties\":{}"
+															",\"current-snapshot-id\":12,"
+															"\"snapshots\":["
+															"{\"snapshot-id\":10,\"sequence-"
+															"number\":1,\"timestamp-ms\":1,"
+															"\"schema-id\":0,"
+															"\"manifest-list\":\"/t/metadata/"
+															"l\",\"summary\":{\"operation\":"
+															"\"append\"}},"
+															"{\"snapshot-id\":11,\"parent-"
+															"snapshot-id\":10,\"sequence-"
+															"number\":2,\"timestamp-ms\":2,"
+															"\"schema-id\":1,\"manifest-"
+															"list\":\"/t/metadata/"
+															"l\",\"summary\":{\"operation\":"
+															"\"append\"}},"
+															"{\"snapshot-id\":12,\"parent-"
+															"snapshot-id\":11,\"sequence-"
+															"number\":3,\"timestamp-ms\":3,"
+															"\"schema-id\":2,\"manifest-"
+															"list\":\"/t/metadata/"
+															"l\",\"summary\":{\"operation\":"
+															"\"append\"}}],"
+															"\"refs\":{\"main\":{\"snapshot-"
+															"id\":12,\"type\":\"branch\"},"
+															"\"old\":{\"snapshot-id\":10,"
+															"\"type\":\"branch\"},"
+															"\"tag\":{\"snapshot-id\":10,"
+															"\"type\":\"tag\"}}}";
 
 static BfIceTable *
 table(void)
@@ -164,4 +164,40 @@ TEST(iceberg_columns_that_are_absent)
 	REQUIRE_OK(bf_ice_at_resolve(t, &NOW, &p, &test_err));
 	REQUIRE_OK(bf_ice_point_columns(test_arena(), t, &p, &columns, &test_err));
 	EXPECT(columns == p.schema);
+}
+
+/* Thousands of schemas of many columns: a schema costs what its columns do. */
+TEST(iceberg_columns_of_many_schemas)
+{
+	BfArena *a = test_arena();
+	BfIceTable *t = table();
+	BfIceMetadata metadata;
+	BfIceTable many;
+	const BfSchema *columns;
+	BfIcePoint p;
+	int32_t n = 3000;
+
+	REQUIRE(t != NULL);
+	REQUIRE_OK(bf_ice_at_resolve(t, &SNAPSHOT(10), &p, &test_err));
+	metadata = *t->metadata;
+	many = *t;
+	many.metadata = &metadata;
+	metadata.n_schemas = n;
+	metadata.schemas = bf_arena_alloc_array(a, (size_t) n, sizeof *metadata.schemas);
+	REQUIRE(metadata.schemas != NULL);
+	for (int32_t i = 0; i < n; i++)
+	{
+		BfSchema *s = &metadata.schemas[i];
+
+		s->schema_id = i;
+		s->n_fields = 200;
+		s->fields = bf_arena_alloc_array(a, 200, sizeof *s->fields);
+		REQUIRE(s->fields != NULL);
+		for (int32_t k = 0; k < 200; k++)
+			s->fields[k] = (BfField){.id = 100 + i + k, .name = "c", .type = BF_TYPE(INT32)};
+	}
+	REQUIRE_OK(bf_ice_point_columns(a, &many, &p, &columns, &test_err));
+	EXPECT_EQ(columns->n_fields, 4 + n + 199);
+	EXPECT_EQ(columns->fields[4].id, -(100 + n - 1));
+	EXPECT_EQ(bf_ice_column_find(&many, &p, columns, 100, "x"), 4 + n + 198);
 }
