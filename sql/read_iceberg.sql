@@ -128,6 +128,11 @@ CREATE FOREIGN TABLE missing () SERVER ri OPTIONS (location '/nonexistent/table'
 SELECT failure('SELECT * FROM ri.missing');
 SELECT failure('EXPLAIN SELECT * FROM ri.missing');
 
+-- Files without the columns that they are partitioned by: partitions have their values, also of members of structs.
+IMPORT FOREIGN SCHEMA odd LIMIT TO (partition_values_missing) FROM SERVER ri INTO ri;
+SELECT id, region, a FROM partition_values_missing ORDER BY id;
+SELECT id FROM partition_values_missing WHERE region = 'eu' AND a->>'country' = 'fr' AND (a->'z'->>'code')::int = 7 ORDER BY id;
+
 -- ANALYZE: totals are exact, statistics are there.
 ANALYZE orders;
 SELECT reltuples, relpages > 0 AS pages FROM pg_class WHERE oid = 'orders'::regclass;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "exec/avro_internal.h"
+#include "exec/constants.h"
 #include "vec/mapping.h"
 
 /* Records of a batch; fewer when they are large. */
@@ -57,9 +58,10 @@ static BfStatus
 missing_column(BfArena *a, AvroReader *r, const BfField *want, const BfConstants *constants,
 			   BfVector *out, BfError *err)
 {
-	for (int32_t i = 0; constants != NULL && want->id != 0 && i < constants->n; i++)
-		if (constants->ids[i] == want->id && constants->values[i].type.kind != BF_KIND_NULL)
-			return constant_column(a, r, want, &constants->values[i], out, err);
+	const BfValue *constant = bfi_constant_of(constants, want->id);
+
+	if (constant != NULL)
+		return constant_column(a, r, want, constant, out, err);
 	if (want->id != 0 && !r->has_ids && !want->mapped)
 		bf_error(err, BF_ERR_UNSUPPORTED,
 				 "the file has no field ids and the table has no name mapping");
@@ -98,6 +100,8 @@ resolve(BfArena *a, AvroReader *r, const BfProjection *p, const BfConstants *con
 		Output *o = &r->outputs[i];
 
 		o->want = want;
+		if (bfi_field_with_constants(a, want, constants, &want, err) != BF_OK)
+			return bad_column(r, want, err);
 		if (bf_field_find(r->file->fields, r->file->n_fields, r->has_ids, want, &o->column, err) !=
 			BF_OK)
 			return bf_error_object(err, r->name);

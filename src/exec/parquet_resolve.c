@@ -1,6 +1,7 @@
 /*
  * Which column of the file, or which constant, each column that is asked for is.
  */
+#include "exec/constants.h"
 #include "exec/parquet_internal.h"
 
 BfStatus
@@ -8,17 +9,6 @@ bfi_parquet_bad_column(const BfiParquetReader *r, const BfField *want, BfError *
 {
 	bf_error_column(err, want->name);
 	return bf_error_object(err, r->name);
-}
-
-/* A value of kind NULL says that there is none. */
-static const BfValue *
-find_constant(const BfConstants *constants, int32_t id)
-{
-	if (constants != NULL && id != 0)
-		for (int32_t i = 0; i < constants->n; i++)
-			if (constants->ids[i] == id && constants->values[i].type.kind != BF_KIND_NULL)
-				return &constants->values[i];
-	return NULL;
 }
 
 /* A constant may be of the type that the column had when its file was written. */
@@ -60,14 +50,17 @@ resolve_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfCons
 			  BfiInput *in, BfError *err)
 {
 	const BfSchema *file = bf_parquet_schema(r->file);
+	const BfValue *constant = bfi_constant_of(constants, want->id);
 	bool has_ids = bf_parquet_has_field_ids(r->file);
 
 	in->want = want;
 	in->column = -1;
+	if (bfi_field_with_constants(a, want, constants, &want, err) != BF_OK)
+		return bfi_parquet_bad_column(r, want, err);
 	if (bf_field_find(file->fields, file->n_fields, has_ids, want, &in->file_field, err) != BF_OK)
 		return bf_error_object(err, r->name);
 	if (in->file_field < 0)
-		return resolve_missing(a, r, want, find_constant(constants, want->id), &in->constant, err);
+		return resolve_missing(a, r, want, constant, &in->constant, err);
 	if (bf_mapping_new(a, &file->fields[in->file_field], want, has_ids, &in->mapping, err) != BF_OK)
 		return bfi_parquet_bad_column(r, want, err);
 	return BF_OK;
