@@ -1,11 +1,12 @@
 #!/usr/bin/perl
 # Writes the SQL that compares counters with what must be left out; see counters.sql.
-#   counters.pl SEED PREDICATES_PER_TABLE DIRECTORY      the directory has ../data/transforms.tar.gz unpacked
+#   counters.pl SEED PREDICATES_PER_TABLE DIRECTORY [ledgers]
+# The directory has ../data/transforms.tar.gz unpacked; `ledgers`: generate.pl's tables are there.
 use strict;
 use warnings;
 no warnings 'utf8';
 
-my ($seed, $per_table, $dir) = @ARGV;
+my ($seed, $per_table, $dir, $with_ledgers) = @ARGV;
 srand($seed);
 
 sub pick { return $_[ int(rand(@_)) ]; }
@@ -371,6 +372,37 @@ for my $table (@tables)
 		check($table, $kind, tree($kind, 2));
 	}
 	at_run_time($table, $kind);
+}
+# Tables that generate.pl has made: every transform over what ledgers hold.
+sub ledgers
+{
+	my ($kind, $name, $transform) = @_;
+	my $table = lc("${name}_$transform");
+	my ($word, $w) = $transform =~ /^(\w+)(?:\((\d+))?/;
+
+	$table =~ s/\W+/_/g;
+	$table =~ s/_+$//;
+	$specs{"${table}_ledgers"} = { 0 => $transform eq 'v' ? 'identity' : defined $w ? "$word\[$w]" : $word };
+	print "CREATE TABLE cnt.${table}_ledgers_heap AS SELECT id, v, 0 AS s, id::text AS file FROM diff.${table}_heap;\n";
+	units("${table}_ledgers", $kind);
+	print "CREATE TABLE diff.${table}_units AS TABLE cnt.${table}_ledgers_units;\n";
+	for (1 .. $per_table)
+	{
+		@parameters = ();
+		my $node = tree($kind, 2);
+		print "SELECT cnt.ledgers('diff.$table', 'diff.${table}_heap', ", quoted($node->{sql}), ', ', quoted($node->{part}), ");\n";
+	}
+}
+
+if ($with_ledgers)
+{
+	my %names = (int => 'integer', long => 'bigint', decimal9 => 'numeric(9,2)', date => 'date', time => 'time', timestamp => 'timestamp', timestamptz => 'timestamptz', string => 'text', binary => 'bytea', uuid => 'uuid', boolean => 'boolean');
+	my %others = (int => ['truncate(10, v)'], long => ['truncate(10, v)'], decimal9 => ['truncate(50, v)'], date => [ 'year(v)', 'month(v)', 'day(v)' ], string => [ 'truncate(3, v)', 'truncate(1, v)' ], uuid => ['bucket(4, v)'],
+		timestamp => [ 'year(v)', 'month(v)', 'day(v)', 'hour(v)' ], timestamptz => [ 'year(v)', 'month(v)', 'day(v)', 'hour(v)' ]);
+	for my $kind (sort keys %names)
+	{
+		ledgers($kind, $names{$kind}, $_) for 'v', @{ $others{$kind} || [] };
+	}
 }
 print "\\getenv data BIFANG_TEST_DATA\n";
 for my $table (qw(sorted random))

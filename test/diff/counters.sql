@@ -123,6 +123,32 @@ BEGIN
 	PERFORM cnt.all_levels();
 END$$;
 
+-- Rows of ledgers, whose partitions are not files: `part`, a condition over rows, and what the lake does not name yet.
+CREATE FUNCTION cnt.ledgers(t text, twin text, predicate text, part text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT id FROM %s t WHERE %s', t, predicate);
+	n record;
+	scan jsonb;
+	plan json;
+	kept bigint;
+	level text;
+BEGIN
+	EXECUTE format('SELECT count(*) AS rows, count(*) FILTER (WHERE %s) AS part, (SELECT count(*) FROM %s t WHERE %s) AS matched FROM %s_units', part, twin, predicate, t) INTO n;
+	FOREACH level IN ARRAY '{partition_pruning,none}'::text[] LOOP
+		PERFORM cnt.only(level);
+		EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+		scan := jsonb_path_query_first(plan::jsonb, '$.** ? (@."Node Type" == "Foreign Scan")');
+		CONTINUE WHEN scan IS NULL OR plan::text ~ 'One-Time Filter';
+		kept := cnt.get(scan, 'Offloaded Rows') + cnt.get(scan, 'Live Rows');
+		PERFORM cnt.must(CASE WHEN cnt.get(scan, 'Units Pruned') > 0 THEN kept >= n.matched
+			WHEN level = 'none' THEN kept = n.rows AND NOT scan::text ~ 'Files Pruned'
+			ELSE kept BETWEEN n.matched AND n.part + cnt.get(scan, 'Rows Not In Lake') AND (kept = n.rows OR cnt.get(scan, 'Files Pruned by partition') + cnt.get(scan, 'Files Pruned manifests') > 0) END,
+			'ledgers, ' || level, query, n::text, scan::text);
+		IF level = 'partition_pruning' AND kept < n.rows THEN INSERT INTO cnt.seen VALUES (t, 'ledgers'); END IF;
+	END LOOP;
+	PERFORM cnt.all_levels();
+END$$;
+
 -- At most so many files, in all rescans together, in a plan that is made of nested loops.
 CREATE FUNCTION cnt.opens(t text, query text, most bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -203,4 +229,5 @@ BEGIN
 	LOOP
 		PERFORM cnt.must((x.n > 0) = (x.what = 'bounds' OR x.transform <> 'none'), 'seen', x.transform, x.what, x.n::text);
 	END LOOP;
+	PERFORM cnt.must(count(DISTINCT t) >= 15, 'seen', 'tables of ledgers', '15', count(DISTINCT t)::text) FROM cnt.seen WHERE what = 'ledgers' HAVING EXISTS (SELECT FROM pg_tables WHERE tablename = 'integer_v_units');
 END$$;

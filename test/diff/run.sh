@@ -43,7 +43,7 @@ echo "seed $seed, $n predicates per table"
 	perl "$here/generate.pl" "$seed" "$n"
 	cat "$here/sources.sql" "$here/hostile.sql"
 	cat "$here/counters.sql"
-	perl "$here/counters.pl" "$seed" "$((n * 6 / 10 + 1))" "$transforms"
+	perl "$here/counters.pl" "$seed" "$((n * 6 / 10 + 1))" "$transforms" ledgers
 	[ "${DIFF_CORPUS:-}" != all ] || corpus_tables
 	cat "$here/report.sql"
 } >"$RUN/diff.sql"
