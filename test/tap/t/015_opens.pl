@@ -48,6 +48,12 @@ sub fails
 $node->safe_psql('postgres', 'ALTER SYSTEM SET max_parallel_workers_per_gather = 0');
 $node->reload;
 
+# No order is claimed, not even of a file that is sorted by its writer.
+for my $query ('SELECT id FROM sorted ORDER BY id', 'SELECT * FROM many ORDER BY "offset"', 'SELECT * FROM int_identity ORDER BY v', 'SELECT DISTINCT ON (i) * FROM t ORDER BY i')
+{
+	like($node->safe_psql('postgres', "EXPLAIN $query"), qr/Sort/, "sorted by the server: $query");
+}
+
 # --- LIMIT: the first file is enough --------------------------------------------------------------------------------
 my $first = $node->safe_psql('postgres', 'SELECT file FROM orders LIMIT 1');
 my @others = grep { $_ ne $first } split /\n/, $node->safe_psql('postgres', 'SELECT DISTINCT file FROM orders');
