@@ -175,6 +175,41 @@ all_columns(const uint8_t *data, size_t size, int32_t *columns)
 	return n;
 }
 
+/* Structs of a variant's parts, as the variants that a table may have them for. */
+static void
+run_variants(const uint8_t *data, size_t size)
+{
+	BfArena *a = fuzz_arena((size_t) 128 << 20);
+	BfParquetLimits limits = bf_parquet_default_limits;
+	const BfSchema *schema;
+	BfSource *source;
+	BfParquetFile *f;
+	BfError err;
+
+	limits.page_bytes_max = (size_t) 4 << 20;
+	limits.verify_crc = false;
+	FUZZ_CHECK(bf_source_memory(a, data, size, "input", &source, &err) == BF_OK);
+	FUZZ_CHECK(bf_parquet_open(a, source, &limits, &f, &err) == BF_OK);
+	schema = bf_parquet_schema(f);
+	for (int32_t i = 0; i < schema->n_fields && i < COLUMNS_MAX; i++)
+	{
+		const BfField *field = &schema->fields[i];
+		BfField want = {.name = field->name, .type = BF_TYPE(VARIANT)};
+		BfMapping *m;
+		BfParquetScan *s;
+		Run r = {0};
+
+		if (field->type.kind != BF_KIND_STRUCT ||
+			bf_mapping_new(a, field, &want, false, &m, &err) != BF_OK)
+			continue;
+		FUZZ_CHECK(bf_mapping_is_variant(m));
+		if (bf_parquet_scan_new_mapped(a, f, &i, (const BfMapping *const *) &m, 1, NULL, &s,
+									   &err) == BF_OK)
+			(void) scan_rows(s, f, &r, &err);
+	}
+	bf_arena_free(a);
+}
+
 int
 bf_fuzz_parquet(const uint8_t *data, size_t size)
 {
@@ -202,5 +237,6 @@ bf_fuzz_parquet(const uint8_t *data, size_t size)
 	}
 	if (all.status != BF_OK && all.status != BF_ERR_LIMIT && all.status != BF_ERR_NOMEM && n > 0)
 		FUZZ_CHECK(one_failed);
+	run_variants(data, size);
 	return 0;
 }
