@@ -18,6 +18,7 @@ typedef struct BfIoCounters
 	int64_t reads;	   /* calls that reached the host */
 	int64_t coalesced; /* ranges that were served by a neighbour's read */
 	int64_t files_opened;
+	int64_t footers_cached; /* of files that were opened: known from an earlier scan */
 } BfIoCounters;
 
 /* Opens a local file; closed with the arena. `counters` may be NULL; it is added to. */

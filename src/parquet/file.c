@@ -292,6 +292,20 @@ bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits, BfP
 }
 
 BfStatus
+bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source, BfParquetFile **out,
+					  BfError *err)
+{
+	BfParquetFile *f;
+
+	BF_NEW_RAW(a, f, 1, err);
+	*f = *known;
+	f->arena = a;
+	f->source = source;
+	*out = f;
+	return BF_OK;
+}
+
+BfStatus
 bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf, BfiColumnChunk *out, BfError *err)
 {
 	uint32_t at = f->chunk_at[(size_t) rg * (size_t) f->n_leaves + (size_t) leaf];

@@ -37,6 +37,11 @@ extern const BfParquetLimits bf_parquet_default_limits;
 extern BfStatus bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits,
 								BfParquetFile **out, BfError *err) BF_MUST_CHECK;
 
+/* The same file again, by another source, with the footer of one that is open; `known` is borrowed
+ * and must outlive the new one. */
+extern BfStatus bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source,
+									  BfParquetFile **out, BfError *err) BF_MUST_CHECK;
+
 /* Are checksums of pages looked at from now on? */
 extern void bf_parquet_verify_checksums(BfParquetFile *f, bool verify);
 

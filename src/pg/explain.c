@@ -167,6 +167,7 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"reads", n->io.reads + n->log.io.reads},
 		{"coalesced", n->io.coalesced + n->log.io.coalesced},
 		{"bytes", n->io.bytes_read + n->log.io.bytes_read},
+		{"footers cached", n->io.footers_cached},
 	};
 
 	if (w->n_of_tier[BIFANG_TIER_PARQUET] > 0)

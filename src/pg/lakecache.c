@@ -213,6 +213,29 @@ bifang_manifest_cache(void)
 	return cache;
 }
 
+BfFooterCache *
+bifang_footer_cache(void)
+{
+	static BfFooterCache *cache = NULL;
+	static int cache_kb = 0;
+	BfError err;
+
+	if (cache != NULL && cache_kb != bifang_footer_cache_kb)
+	{
+		bf_footer_cache_free(cache);
+		cache = NULL;
+	}
+	if (cache == NULL && bifang_footer_cache_kb > 0)
+	{
+		bf_error_clear(&err);
+		BIFANG_CHECK(bf_footer_cache_new(bifang_host(), (size_t) bifang_footer_cache_kb * 1024,
+										 &cache, &err),
+					 &err);
+		cache_kb = bifang_footer_cache_kb;
+	}
+	return cache;
+}
+
 static BfStatus
 plan_all(Entry *e, BfIcePlan **plan, BfError *err)
 {

@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "exec/footer_cache.h"
 #include "iceberg/cache.h"
 #include "iceberg/table.h"
 
@@ -31,5 +32,7 @@ extern const BfIceTable *
 bifang_lake_table_mapped(MemoryContext cxt, const char *metadata_path, const char *map);
 /* Manifests that this backend has decoded; NULL when it must not keep any. */
 extern BfIceCache *bifang_manifest_cache(void);
+/* Footers of Parquet files; NULL when none may be kept. */
+extern BfFooterCache *bifang_footer_cache(void);
 
 #endif

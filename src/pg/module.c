@@ -19,6 +19,7 @@ bool bifang_create_on_ddl = true;
 char *bifang_as_of_snapshot = NULL;
 char *bifang_as_of_timestamp = NULL;
 int bifang_metadata_cache_kb = 131072;
+int bifang_footer_cache_kb = 32768;
 
 /* One setting per level at which rows are left out; results never depend on them. */
 static struct
@@ -72,6 +73,10 @@ _PG_init(void)
 	DefineCustomIntVariable("bifang.metadata_cache",
 							"Memory that a backend may use to keep decoded manifests.", NULL,
 							&bifang_metadata_cache_kb, 131072, 0, MAX_KILOBYTES, PGC_USERSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("bifang.footer_cache",
+							"Memory that a backend may use to keep footers of Parquet files.", NULL,
+							&bifang_footer_cache_kb, 32768, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	for (int i = 0; i < (int) lengthof(prune_settings); i++)
 		DefineCustomBoolVariable(prune_settings[i].name, prune_settings[i].about, NULL,

@@ -13,6 +13,7 @@ extern char *bifang_as_of_snapshot;
 extern char *bifang_as_of_timestamp;
 
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
+extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
 
 /* BF_PRUNE_* of the settings bifang.enable_... */
 extern uint32 bifang_prune_flags(void);

@@ -5,6 +5,9 @@
 
 #include <strings.h>
 
+#include "exec/footer_cache.h"
+#include "pg/lakecache.h"
+
 static int32_t
 find_column(const BfSchema *schema, const char *name)
 {
@@ -66,7 +69,7 @@ BfStatus
 bifang_plain_open(BfArena *a, const char *path, const char *const *names, int32_t n,
 				  BfIoCounters *io, BfParquetFile **file, BfSchema **schema, BfError *err)
 {
-	BF_TRY(bf_exec_parquet_open(a, path, io, file, err));
+	BF_TRY(bf_footer_open(bifang_footer_cache(), a, path, io, file, err));
 	if (choose_columns(a, *file, names, n, schema, err) != BF_OK)
 		return bf_error_object(err, path);
 	return BF_OK;

@@ -13,6 +13,7 @@
 #include "exec/parquet_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
+#include "pg/lakecache.h"
 #include "pg/plain.h"
 
 /* Reserved field ids of row lineage. */
@@ -185,7 +186,8 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 		bifang_scan_new_filter(s, a, s->pred);
 		return;
 	}
-	BIFANG_CHECK(bf_exec_parquet_open(a, u->path, &s->count.io, &file, &err), &err);
+	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
+				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	filter = row_filter(s, a, s->pred, s->work->schema->n_fields);
 	open_row_groups(s, a, u, file, projection, constants, &filter);
