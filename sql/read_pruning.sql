@@ -79,6 +79,19 @@ SET plan_cache_mode = force_generic_plan;
 SELECT pruned('EXECUTE p(77777, NULL)');
 SELECT pruned('EXECUTE p(NULL, NULL)');
 RESET plan_cache_mode;
+-- What guards a value that can't be had goes before it, in a generic plan too.
+PREPARE guarded(text) AS SELECT count(*) FROM orders WHERE ($1 = '' OR order_id = $1::bigint);
+PREPARE guarded_and(int) AS SELECT count(*) FROM orders WHERE order_id = 5 OR ($1 <> 0 AND order_id = 10 / $1);
+PREPARE guarded_by_column(int) AS SELECT count(*) FROM orders WHERE order_id >= 0 OR order_id = 10 / $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE guarded('');
+EXECUTE guarded('77777');
+SELECT pruned('EXECUTE guarded(''77777'')');
+EXECUTE guarded_and(0);
+EXECUTE guarded_and(2);
+EXECUTE guarded_by_column(0);
+SELECT failure('EXECUTE guarded(''x'')');
+RESET plan_cache_mode;
 -- At each rescan.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

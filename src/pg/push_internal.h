@@ -58,6 +58,8 @@ typedef struct BifangPushValue
 	int16 len;
 	bool by_value;
 	bool needs_run; /* known only when the query runs */
+	bool may_fail;
+	bool seen; /* in this evaluation */
 	bool known;
 	bool isnull;
 	Datum datum;

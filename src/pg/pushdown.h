@@ -5,8 +5,9 @@
  * cached, printed and sent to workers, and parameters are replaced and tracked by the server. When
  * a scan starts, a clause is taken apart into columns, operators and values; values are evaluated
  * then and again at every rescan, and become a BfPred once the types of the lake's columns are
- * known. All clauses are tested by the executor as well, so a BfPred may match more than they do,
- * never less.
+ * known. What an OR guards (`$1 = '' OR column = $1::integer`) is not evaluated where the executor
+ * would not come to it. All clauses are tested by the executor as well, so a BfPred may match more
+ * than they do, never less.
  *
  *   understood                                      becomes
  *   column = <> < <= > >= value, either way round    comparison, in the column's own type
