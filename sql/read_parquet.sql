@@ -78,6 +78,16 @@ SELECT count(*), count(d::text) FROM damaged d;
 ALTER FOREIGN TABLE damaged OPTIONS (SET verify_checksums 'true');
 SELECT left(failure('SELECT * FROM rp.damaged'), 5);
 ALTER FOREIGN TABLE damaged OPTIONS (SET verify_checksums 'perhaps');
+-- The same of a lake table, and by the server's option.
+\set checksum :data '/checksum/damaged'
+CREATE FOREIGN TABLE lake (id int, v bigint) SERVER rp OPTIONS (format 'iceberg', location :'checksum');
+SELECT sum(id) FROM lake;
+SELECT failure('SELECT sum(v) FROM rp.lake');
+ALTER SERVER rp OPTIONS (ADD verify_checksums 'false');
+SELECT sum(id), sum(v) FROM lake;
+ALTER FOREIGN TABLE lake OPTIONS (ADD verify_checksums 'true');
+SELECT left(failure('SELECT sum(v) FROM rp.lake'), 5);
+ALTER SERVER rp OPTIONS (DROP verify_checksums);
 CREATE FOREIGN TABLE nested (a text) SERVER rp OPTIONS (location :'glob');
 \set nested :dir '/nested_lists.snappy.parquet'
 ALTER FOREIGN TABLE nested OPTIONS (SET location :'nested');

@@ -189,6 +189,7 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
 				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	filter = row_filter(s, a, s->pred, s->work->schema->n_fields);
 	open_row_groups(s, a, u, file, projection, constants, &filter);
 	s->deletes = NULL; /* the reader sees to it */
