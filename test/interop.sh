@@ -1,9 +1,10 @@
 #!/bin/bash
-# Other programs read what we wrote and write what we read: PyIceberg and DuckDB (the lake), Kafka's
-# dump tool (the log). Their packages go into build/venv and build/kafka-dump; what can't be had is
-# skipped, loudly and counted. Not part of `make test`.
-#   test/interop.sh [step ...]        unit sql kafka
-#   INTEROP_PYTHON, DUCKDB_PYTHON     interpreters that have the packages already
+# Other programs read what we wrote and write what we read: PyIceberg, Spark and DuckDB (the lake),
+# Kafka's dump tool (the log). Their packages go into build/venv, build/spark-jars and
+# build/kafka-dump; what can't be had is skipped, loudly and counted. Not part of `make test`.
+#   test/interop.sh [step ...]        unit sql kafka pyiceberg spark
+#   INTEROP_PYTHON, DUCKDB_PYTHON, SPARK_PYTHON   interpreters that have the packages already
+#   INTEROP_SECONDS                   how long all of it may take, roughly (540): Spark gets what is left
 . "$(dirname "$0")/lib.sh"
 cd "$ROOT" || exit 2
 
@@ -81,6 +82,48 @@ fi
 if wanted kafka; then
 	step kafka-unit sh test/interop/kafka_dump.sh
 	step kafka-sql sh test/interop/kafka_dump.sh "$segments"
+fi
+room() {
+	echo $((${INTEROP_SECONDS:-540} - SECONDS))
+}
+# Tables of other programs, each compared with what its writer reads from it.
+theirs() {
+	local name=$1 dir=$INTEROP_DIR/$1
+	shift
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	chmod 755 "$dir"
+	step "$name-write" "$@"
+	chmod -R a+rX "$dir"
+	[ -f "$dir/expected.json" ] && CHECK_SECONDS=50 step "$name-read" "$peers" test/interop/lake_check.py "$dir"
+}
+spark_jars() {
+	local jars=$ROOT/build/spark-jars jar
+	for jar in org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0 org.xerial:sqlite-jdbc:3.46.1.3; do
+		mvn -q -B dependency:copy -Dartifact=$jar -DoutputDirectory="$jars" >"$ROOT/build/spark-jars.log" 2>&1 || return 1
+	done
+	echo "$jars/iceberg-spark-runtime-3.5_2.12-1.10.0.jar,$jars/sqlite-jdbc-3.46.1.3.jar"
+}
+if { wanted pyiceberg || wanted spark; } && [ -n "$peers" ]; then
+	test/server.sh start interop || exit 1
+	eval "$(test/server.sh env interop)"
+	export INTEROP_DIR=$(test/server.sh path interop)
+	wanted pyiceberg && theirs pyiceberg "$peers" test/interop/pyiceberg_tables.py "$INTEROP_DIR/pyiceberg"
+	if wanted spark && [ "$(room)" -lt 200 ]; then
+		skip "tables of Spark: no time left"
+	elif wanted spark; then
+		spark=${SPARK_PYTHON:-$(venv spark pyspark==3.5.6)}
+		jars=$(spark_jars)
+		seconds=$(($(room) - 100))
+		if [ -z "$spark" ] || [ -z "$jars" ] || ! command -v java >/dev/null; then
+			skip "Spark 3.5.6 with Iceberg 1.10.0 cannot be had (PyPI, Maven and Java 17 are needed)"
+		elif [ $seconds -lt 40 ]; then
+			skip "tables of Spark: no time left"
+		else
+			SPARK_SECONDS=$((seconds < 150 ? seconds : 150)) theirs spark \
+				"$spark" test/interop/spark_tables.py "$INTEROP_DIR/spark" "$jars"
+		fi
+	fi
 fi
 test/server.sh stop interop >/dev/null 2>&1
 echo "$passed passed, $failed failed, $skipped skipped"
