@@ -70,7 +70,21 @@ is_safe_function(Oid fn, void *arg)
 		case F_TEXTCAT:
 		case F_BTRIM_TEXT:
 		case F_LTRIM_TEXT:
-		case F_RTRIM_TEXT: return true;
+		case F_RTRIM_TEXT:
+		case F_BTRIM_TEXT_TEXT:
+		case F_LTRIM_TEXT_TEXT:
+		case F_RTRIM_TEXT_TEXT:
+		case F_REPLACE:
+		case F_LEFT:
+		case F_RIGHT:
+		case F_INITCAP:
+		case F_REVERSE:
+		case F_MD5_TEXT:
+		case F_INT4UM:
+		case F_INT8UM:
+		case F_NUMERIC_UMINUS:
+		case F_TEXT_NAME:
+		case F_TEXT_BPCHAR: return true;
 		default: return get_func_leakproof(fn);
 	}
 }
