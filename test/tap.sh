@@ -15,6 +15,8 @@ dir=$RUN/tap
 rm -rf "$dir"
 mkdir -p "$dir/tmp"
 cp -r "$ROOT/test/tap/." "$dir/"
+make --no-print-directory -s -C "$ROOT" large-table >/dev/null || die "the tool for large tables cannot be built"
+cp "$ROOT/build/core/large_table" "$dir/tmp/"
 chmod -R a+rX "$dir"
 if [ "$(id -u)" = 0 ]; then chown -R "$SERVER_USER" "$dir"; fi
 
@@ -22,6 +24,7 @@ if [ "$(id -u)" = 0 ]; then chown -R "$SERVER_USER" "$dir"; fi
 export TMPDIR=${TMPDIR:-$(dirname "$(mktemp -u)")}
 export PATH="$PGBIN:$PATH" PG_REGRESS="$pgxs/src/test/regress/pg_regress"
 export TESTDATADIR="$dir/tmp" TESTLOGDIR="$dir/tmp/log" TESTDIR="$dir" PGPORT=26543
+export BIFANG_LARGE_TABLE="$dir/tmp/large_table"
 export BIFANG_TEST_DATA="$RUN/data" BIFANG_CORPUS LANG=C.UTF-8
 fail=0
 for f in $files; do

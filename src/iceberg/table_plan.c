@@ -19,7 +19,7 @@
 #define CAPACITY_FIRST 64
 #define CAPACITY_HINT_MAX (1 << 18)
 /* What planning needs besides the plan. */
-#define WORK_BYTES_MAX ((size_t) 2 << 30)
+#define WORK_BYTES_MAX ((size_t) 1 << 30)
 
 typedef struct PlanBuild
 {

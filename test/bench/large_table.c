@@ -2,7 +2,7 @@
  * An Iceberg table with very many data files, for tests and measurements of planning.
  *
  *     large_table DIR [files=N] [manifests=N] [version=1|2|3] [columns=N] [rows=N] [real=N]
- *                     [deletes=none|position|equality|vector] [commits=N] [rewrite=N]
+ *                     [deletes=none|position|equality|vector] [commits=N] [rewrite=N] [claims=N]
  *
  * Writes DIR/metadata and DIR/data. Row number n is in file n / rows; its columns:
  *
@@ -20,6 +20,8 @@
  *
  * With commits=, DIR/next/v2.metadata.json and so on are later versions, each with `rewrite` of the
  * manifests written anew; whoever moves them to DIR/metadata commits.
+ *
+ * With claims=, the list names so many more manifests, of 2^31 - 1 files each, which don't exist.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -40,7 +42,7 @@
 typedef struct Large
 {
 	const char *dir;
-	int64_t files, manifests, version, columns, rows, real, commits, rewrite;
+	int64_t files, manifests, version, columns, rows, real, commits, rewrite, claims;
 	const char *deletes;
 	BfArena *arena;
 	MakeManifest *data, *removed; /* manifests of data and, 0 or 1, of deletes */
@@ -455,7 +457,7 @@ table_schemas(void)
 static void
 write_version(int64_t version)
 {
-	int64_t n = large.manifests + (large.removed != NULL);
+	int64_t n = large.manifests + (large.removed != NULL) + large.claims;
 	MakeManifest **manifests = allocate((size_t) n, sizeof *manifests);
 	MakeSnapshot snapshot = {.id = version,
 							 .sequence = 2,
@@ -485,7 +487,18 @@ write_version(int64_t version)
 			manifests[i]->path = NULL;
 	}
 	if (large.removed != NULL)
-		manifests[n - 1] = large.removed;
+		manifests[large.manifests] = large.removed;
+	for (int64_t i = n - large.claims; i < n; i++)
+	{
+		manifests[i] = allocate(1, sizeof *manifests[i]);
+		*manifests[i] =
+			(MakeManifest){.path = bf_arena_printf(large.arena, "%s/metadata/claimed-%09lld.avro",
+												   large.dir, (long long) i),
+						   .length = 1000,
+						   .sequence = 1,
+						   .snapshot_id = 1,
+						   .claimed = INT32_MAX};
+	}
 	make_table(&table);
 	if (version > 1 && rename(bf_arena_printf(large.arena, "%s/metadata/v%d.metadata.json",
 											  large.dir, (int) version),
@@ -504,7 +517,8 @@ parse(const char *arg)
 	} numbers[] = {{"files=", &large.files},	 {"manifests=", &large.manifests},
 				   {"version=", &large.version}, {"columns=", &large.columns},
 				   {"rows=", &large.rows},		 {"real=", &large.real},
-				   {"commits=", &large.commits}, {"rewrite=", &large.rewrite}};
+				   {"commits=", &large.commits}, {"rewrite=", &large.rewrite},
+				   {"claims=", &large.claims}};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strncmp(arg, numbers[i].name, strlen(numbers[i].name)) == 0)
@@ -536,6 +550,7 @@ main(int argc, char **argv)
 	large.dir = argv[1];
 	for (int i = 2; i < argc; i++)
 		parse(argv[i]);
+	(void) mkdir(large.dir, 0777);
 	if (large.commits > 0)
 		(void) mkdir(bf_arena_printf(large.arena, "%s/next", large.dir), 0777);
 	large.data = allocate((size_t) large.manifests, sizeof *large.data);

@@ -369,6 +369,7 @@ put_list_entry(BfBuffer *b, const BfIceMetadata *metadata, const MakeManifest *m
 
 	for (int32_t i = 0; i < m->n_files; i++)
 		counts[m->files[i].status]++;
+	counts[BF_ICE_ADDED] += m->claimed;
 	TRY(put_text(b, m->path));
 	TRY(bf_buffer_varint(b, m->length, &test_err));
 	TRY(bf_buffer_varint(b, m->spec_id, &test_err));
@@ -497,7 +498,7 @@ TEST(iceberg_make)
 						 make_tuple(1, make_null(BF_KIND_STRING)), 0, NULL, 0, NULL, NULL, 0, 0, 8},
 						{BF_ICE_DELETED, BF_ICE_DATA, "data/c.parquet", NULL, 3, 5, 50, 1,
 						 make_tuple(1, make_text("z")), 0, NULL, 0, NULL, NULL, 0, 0, 0}};
-	MakeManifest manifest = {"m0.avro", 0, false, false, 7, 1, 101, 3, files, NULL, 0};
+	MakeManifest manifest = {"m0.avro", 0, false, false, 7, 1, 101, 3, files, NULL, 0, 0};
 	MakeManifest *manifests[] = {&manifest};
 	MakeSnapshot snapshot = {1, 0, 7, 5, -1, NULL, 1, manifests};
 	MakeTable table = {

@@ -49,6 +49,7 @@ typedef struct MakeManifest
 	/* Filled when it is written. */
 	const char *path;
 	int64_t length;
+	int32_t claimed; /* added files that the list tells of besides */
 } MakeManifest;
 
 typedef struct MakeSnapshot
