@@ -18,7 +18,7 @@ extern PGDLLEXPORT void _PG_init(void);
 bool bifang_create_on_ddl = true;
 char *bifang_as_of_snapshot = NULL;
 char *bifang_as_of_timestamp = NULL;
-int bifang_metadata_cache_kb = 131072;
+int bifang_metadata_cache_kb = 262144;
 int bifang_footer_cache_kb = 32768;
 
 /* One setting per level at which rows are left out; results never depend on them. */
@@ -72,7 +72,7 @@ _PG_init(void)
 							   &bifang_as_of_timestamp, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bifang.metadata_cache",
 							"Memory that a backend may use to keep decoded manifests.", NULL,
-							&bifang_metadata_cache_kb, 131072, 0, MAX_KILOBYTES, PGC_USERSET,
+							&bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("bifang.footer_cache",
 							"Memory that a backend may use to keep footers of Parquet files.", NULL,
