@@ -46,7 +46,7 @@ venv() {
 		rm -rf "$dir"
 		mkdir -p "$(dirname "$dir")"
 		python3 -m venv "$dir" >"$dir.log" 2>&1 &&
-			timeout 400 "$dir/bin/pip" install -q --disable-pip-version-check "$@" >>"$dir.log" 2>&1 || return 1
+			timeout "${PIP_SECONDS:-400}" "$dir/bin/pip" install -q --disable-pip-version-check "$@" >>"$dir.log" 2>&1 || return 1
 		echo "$list" >"$dir/complete"
 	fi
 	echo "$dir/bin/python"
@@ -100,7 +100,7 @@ theirs() {
 spark_jars() {
 	local jars=$ROOT/build/spark-jars jar
 	for jar in org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0 org.xerial:sqlite-jdbc:3.46.1.3; do
-		mvn -q -B dependency:copy -Dartifact=$jar -DoutputDirectory="$jars" >"$ROOT/build/spark-jars.log" 2>&1 || return 1
+		timeout 60 mvn -q -B dependency:copy -Dartifact=$jar -DoutputDirectory="$jars" >"$ROOT/build/spark-jars.log" 2>&1 || return 1
 	done
 	echo "$jars/iceberg-spark-runtime-3.5_2.12-1.10.0.jar,$jars/sqlite-jdbc-3.46.1.3.jar"
 }
@@ -112,7 +112,7 @@ if { wanted pyiceberg || wanted spark; } && [ -n "$peers" ]; then
 	if wanted spark && [ "$(room)" -lt 200 ]; then
 		skip "tables of Spark: no time left"
 	elif wanted spark; then
-		spark=${SPARK_PYTHON:-$(venv spark pyspark==3.5.6)}
+		spark=${SPARK_PYTHON:-$(PIP_SECONDS=$(($(room) - 160)) venv spark pyspark==3.5.6)}
 		jars=$(spark_jars)
 		seconds=$(($(room) - 100))
 		if [ -z "$spark" ] || [ -z "$jars" ] || ! command -v java >/dev/null; then
