@@ -34,7 +34,13 @@ SET bifang.as_of_timestamp = :'first_at';
 SELECT count(*), sum(id) FROM mor2;
 SET bifang.as_of_timestamp = 'infinity';
 SELECT count(*) FROM mor2;
+SET bifang.ref = 'main';
+SELECT failure('SELECT count(*) FROM rt.mor2');
 RESET bifang.as_of_timestamp;
+SELECT count(*) FROM mor2;
+SET bifang.ref = 'nowhere';
+SELECT failure('SELECT count(*) FROM rt.mor2');
+RESET bifang.ref;
 
 -- By option.
 \set mor2 :data '/lake/mor2'

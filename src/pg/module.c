@@ -18,6 +18,7 @@ extern PGDLLEXPORT void _PG_init(void);
 bool bifang_create_on_ddl = true;
 char *bifang_as_of_snapshot = NULL;
 char *bifang_as_of_timestamp = NULL;
+char *bifang_ref = NULL;
 int bifang_metadata_cache_kb = 262144;
 int bifang_footer_cache_kb = 32768;
 
@@ -70,6 +71,9 @@ _PG_init(void)
 	DefineCustomStringVariable("bifang.as_of_timestamp", "Time as of which lake tables are read.",
 							   "Tables whose options say something else are not affected.",
 							   &bifang_as_of_timestamp, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("bifang.ref", "Branch or tag that lake tables are read at.",
+							   "Tables whose options say something else are not affected.",
+							   &bifang_ref, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bifang.metadata_cache",
 							"Memory that a backend may use to keep decoded manifests.", NULL,
 							&bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES, PGC_USERSET,

@@ -11,6 +11,7 @@ extern bool bifang_create_on_ddl; /* bifang.create_on_ddl: CREATE FOREIGN TABLE 
 /* Where in their history lake tables are read that don't say so themselves; "" = now. */
 extern char *bifang_as_of_snapshot;
 extern char *bifang_as_of_timestamp;
+extern char *bifang_ref;
 
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */

@@ -203,27 +203,37 @@ check_logical_files(const BifangWorklist *w)
 	}
 }
 
+static const char *
+set_or_null(const char *setting)
+{
+	return setting[0] == '\0' ? NULL : setting;
+}
+
 /* The point in the table's history that options or settings name. */
 static BfIceAt
 wanted_point(const BifangOptions *o)
 {
 	const char *snapshot = o->as_of_snapshot;
 	const char *timestamp = o->as_of_timestamp;
+	const char *ref = o->ref;
 	BfIceAt at = {.kind = BF_ICE_AT_CURRENT};
 
-	if (snapshot == NULL && timestamp == NULL && o->ref == NULL)
+	if (snapshot == NULL && timestamp == NULL && ref == NULL)
 	{
-		snapshot = bifang_as_of_snapshot[0] == '\0' ? NULL : bifang_as_of_snapshot;
-		timestamp = bifang_as_of_timestamp[0] == '\0' ? NULL : bifang_as_of_timestamp;
-		if (snapshot != NULL && timestamp != NULL)
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("both bifang.as_of_snapshot and bifang.as_of_timestamp are "
-								   "set")));
+		snapshot = set_or_null(bifang_as_of_snapshot);
+		timestamp = set_or_null(bifang_as_of_timestamp);
+		ref = set_or_null(bifang_ref);
+		if ((snapshot != NULL) + (timestamp != NULL) + (ref != NULL) > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("more than one of bifang.as_of_snapshot, bifang.as_of_timestamp and "
+							"bifang.ref is set"),
+					 errhint("RESET those that are not wanted.")));
 	}
-	if (o->ref != NULL)
+	if (ref != NULL)
 	{
 		at.kind = BF_ICE_AT_REF;
-		at.ref = o->ref;
+		at.ref = ref;
 	}
 	else if (snapshot != NULL)
 	{
