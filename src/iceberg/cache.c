@@ -1,22 +1,14 @@
 #include <stddef.h>
 
+#include "base/lru.h"
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 
-#define N_BUCKETS 4096
-
 struct BfiCacheItem
 {
-	BfArena *arena; /* owned; the item itself is in it */
-	const char *path;
-	uint64_t hash;
-	size_t bytes;
-	int64_t plan;				 /* the last that used it */
-	BfiCacheItem *next;			 /* in the bucket */
-	BfiCacheItem *newer, *older; /* in the order of use */
+	BfLruItem item;
+	int64_t plan; /* the last that used it */
 	bool is_list;
-	bool evicted; /* only plans hold it */
-	int32_t holds;
 	BfiManifestData data;
 	/* What the data was made with. */
 	BfIceManifest manifest; /* numbers only */
@@ -31,16 +23,18 @@ struct BfiCacheItem
 
 struct BfIceCache
 {
-	const BfHost *host; /* borrowed */
-	size_t bytes_max;
-	size_t bytes;
+	BfLru lru;
 	size_t bytes_of_plan; /* of items that the current plan used */
 	int64_t plan;
-	int64_t n;
 	int64_t hits, misses, evicted;
-	BfiCacheItem *newest, *oldest;
-	BfiCacheItem *buckets[N_BUCKETS];
 };
+
+/* Indexes have arenas of their own. */
+static void
+release(BfLruItem *item)
+{
+	bfi_index_free(&((BfiCacheItem *) item)->data);
+}
 
 BfStatus
 bf_ice_cache_new(const BfHost *host, size_t bytes_max, BfIceCache **out, BfError *err)
@@ -50,57 +44,17 @@ bf_ice_cache_new(const BfHost *host, size_t bytes_max, BfIceCache **out, BfError
 	if (c == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
 	memset(c, 0, sizeof *c);
-	c->host = host;
-	c->bytes_max = bytes_max;
+	bf_lru_init(&c->lru, host, bytes_max, release);
 	*out = c;
 	return BF_OK;
-}
-
-static BfiCacheItem **
-bucket_of(BfIceCache *c, uint64_t hash)
-{
-	return &c->buckets[hash % N_BUCKETS];
-}
-
-static void
-unlink_use(BfIceCache *c, BfiCacheItem *item)
-{
-	*(item->newer != NULL ? &item->newer->older : &c->newest) = item->older;
-	*(item->older != NULL ? &item->older->newer : &c->oldest) = item->newer;
-}
-
-static void
-link_newest(BfIceCache *c, BfiCacheItem *item)
-{
-	item->newer = NULL;
-	item->older = c->newest;
-	*(c->newest != NULL ? &c->newest->newer : &c->oldest) = item;
-	c->newest = item;
-}
-
-static void
-free_item(BfiCacheItem *item)
-{
-	bfi_index_free(&item->data);
-	bf_arena_free(item->arena);
 }
 
 static void
 evict(BfIceCache *c, BfiCacheItem *item)
 {
-	BfiCacheItem **link = bucket_of(c, item->hash);
-
-	while (*link != item)
-		link = &(*link)->next;
-	*link = item->next;
-	unlink_use(c, item);
-	c->bytes -= item->bytes;
 	if (item->plan == c->plan)
-		c->bytes_of_plan -= item->bytes;
-	c->n--;
-	item->evicted = true;
-	if (item->holds == 0)
-		free_item(item);
+		c->bytes_of_plan -= item->item.bytes;
+	bf_lru_evict(&c->lru, &item->item);
 }
 
 static BfiCacheItem *
@@ -109,48 +63,36 @@ item_of(const BfiManifestData *data)
 	return (BfiCacheItem *) (uintptr_t) ((const uint8_t *) data - offsetof(BfiCacheItem, data));
 }
 
-static void
-unhold(void *arg)
-{
-	BfiCacheItem *item = arg;
-
-	if (--item->holds == 0 && item->evicted)
-		free_item(item);
-}
-
 BfStatus
 bfi_cache_hold(const BfiManifestData *data, BfArena *a, BfError *err)
 {
-	BfiCacheItem *item = item_of(data);
-
-	if (!bf_arena_on_cleanup(a, unhold, item))
-		return bf_arena_fail(a, 0, err);
-	item->holds++;
-	return BF_OK;
+	return bf_lru_hold(&item_of(data)->item, a, err);
 }
 
 void
 bf_ice_cache_clear(BfIceCache *c)
 {
-	while (c->oldest != NULL)
-		evict(c, c->oldest);
-	BF_ASSERT(c->bytes == 0 && c->n == 0);
+	bf_lru_clear(&c->lru);
+	c->bytes_of_plan = 0;
 }
 
 void
 bf_ice_cache_free(BfIceCache *c)
 {
+	const BfHost *host;
+
 	if (c == NULL)
 		return;
 	bf_ice_cache_clear(c);
-	c->host->mem_free(c->host, c, sizeof *c);
+	host = c->lru.host;
+	host->mem_free(host, c, sizeof *c);
 }
 
 void
 bf_ice_cache_stats(const BfIceCache *c, BfIceCacheStats *out)
 {
-	*out = (BfIceCacheStats){.bytes = c->bytes,
-							 .items = c->n,
+	*out = (BfIceCacheStats){.bytes = c->lru.bytes,
+							 .items = c->lru.n,
 							 .hits = c->hits,
 							 .misses = c->misses,
 							 .evicted = c->evicted};
@@ -169,10 +111,9 @@ touch(BfIceCache *c, BfiCacheItem *item)
 	if (item->plan != c->plan)
 	{
 		item->plan = c->plan;
-		c->bytes_of_plan += item->bytes;
+		c->bytes_of_plan += item->item.bytes;
 	}
-	unlink_use(c, item);
-	link_newest(c, item);
+	bf_lru_touch(&c->lru, &item->item);
 }
 
 static bool
@@ -223,13 +164,11 @@ same_reading(const BfiCacheItem *item, const BfIceTable *t, const BfIceManifest 
 static BfiCacheItem *
 find(BfIceCache *c, const char *path, bool is_list)
 {
-	uint64_t hash = bfi_hash(path, strlen(path));
-	BfiCacheItem *item = *bucket_of(c, hash);
+	BfLruItem *item = bf_lru_find(&c->lru, path, NULL);
 
-	while (item != NULL &&
-		   (item->hash != hash || item->is_list != is_list || strcmp(item->path, path) != 0))
-		item = item->next;
-	return item;
+	while (item != NULL && ((BfiCacheItem *) item)->is_list != is_list)
+		item = bf_lru_find(&c->lru, path, item);
+	return (BfiCacheItem *) item;
 }
 
 BfiManifestData *
@@ -275,39 +214,24 @@ bfi_cache_find_list(BfIceCache *c, const char *path, const BfIceManifest **out, 
 BfStatus
 bfi_cache_begin(BfIceCache *c, const char *path, BfiCacheItem **out, BfError *err)
 {
-	BfArena *arena;
-	BfiCacheItem *item;
+	BfLru *l = &c->lru;
+	BfLruItem *item;
+	BfStatus status;
 
 	*out = NULL;
-	if (c->bytes_of_plan >= c->bytes_max)
+	if (c->bytes_of_plan >= l->bytes_max)
 		return BF_OK;
-	arena = bf_arena_new(c->host, "cached manifest", c->bytes_max - c->bytes_of_plan);
-	if (arena == NULL)
-		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
-	bf_arena_dense(arena);
-	item = bf_arena_alloc(arena, sizeof *item);
-	if (item != NULL)
-	{
-		memset(item, 0, sizeof *item);
-		item->arena = arena;
-		item->path = bf_arena_strdup(arena, path);
-	}
-	if (item == NULL || item->path == NULL)
-	{
-		BfStatus status = bf_arena_fail(arena, sizeof *item, err);
-
-		bf_arena_free(arena);
-		return status == BF_ERR_LIMIT ? BF_OK : status;
-	}
-	item->hash = bfi_hash(path, strlen(path));
-	*out = item;
-	return BF_OK;
+	status = bf_lru_item_new(l, "cached manifest", path, sizeof(BfiCacheItem),
+							 l->bytes_max - c->bytes_of_plan, &item, err);
+	if (status == BF_OK)
+		*out = (BfiCacheItem *) item;
+	return status == BF_ERR_LIMIT ? BF_OK : status;
 }
 
 BfArena *
 bfi_cache_arena(BfiCacheItem *item)
 {
-	return item->arena;
+	return item->item.arena;
 }
 
 BfiManifestData *
@@ -319,16 +243,19 @@ bfi_cache_data(BfiCacheItem *item)
 void
 bfi_cache_drop(BfiCacheItem *item)
 {
-	bf_arena_free(item->arena);
+	bf_lru_item_drop(&item->item);
 }
 
 /* Among what the plan does not use. */
 static void
 make_room(BfIceCache *c, size_t bytes)
 {
-	while (c->oldest != NULL && c->oldest->plan != c->plan && c->bytes + bytes > c->bytes_max)
+	BfLru *l = &c->lru;
+
+	while (l->bytes + bytes > l->bytes_max && l->oldest != NULL &&
+		   ((BfiCacheItem *) l->oldest)->plan != c->plan)
 	{
-		evict(c, c->oldest);
+		bf_lru_evict(l, l->oldest);
 		c->evicted++;
 	}
 }
@@ -336,7 +263,7 @@ make_room(BfIceCache *c, size_t bytes)
 bool
 bfi_cache_room(BfIceCache *c, size_t bytes)
 {
-	if (bytes > c->bytes_max - c->bytes_of_plan)
+	if (bytes > c->lru.bytes_max - c->bytes_of_plan)
 		return false;
 	make_room(c, bytes);
 	return true;
@@ -345,28 +272,21 @@ bfi_cache_room(BfIceCache *c, size_t bytes)
 void
 bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes)
 {
-	item_of(data)->bytes += bytes;
-	c->bytes += bytes;
+	item_of(data)->item.bytes += bytes;
+	c->lru.bytes += bytes;
 	c->bytes_of_plan += bytes;
-	BF_ASSERT(c->bytes <= c->bytes_max);
+	BF_ASSERT(c->lru.bytes <= c->lru.bytes_max);
 }
 
 /* There is room enough to be made, or the arena would have failed. */
 static void
 insert(BfIceCache *c, BfiCacheItem *item)
 {
-	BfiCacheItem **bucket = bucket_of(c, item->hash);
-
-	item->bytes = bf_arena_bytes(item->arena);
-	make_room(c, item->bytes);
+	make_room(c, bf_arena_bytes(item->item.arena));
 	item->plan = c->plan;
-	item->next = *bucket;
-	*bucket = item;
-	link_newest(c, item);
-	c->bytes += item->bytes;
-	c->bytes_of_plan += item->bytes;
-	c->n++;
-	BF_ASSERT(c->bytes <= c->bytes_max);
+	bf_lru_insert(&c->lru, &item->item);
+	c->bytes_of_plan += item->item.bytes;
+	BF_ASSERT(c->lru.bytes <= c->lru.bytes_max);
 }
 
 static BfStatus
@@ -376,11 +296,11 @@ fill_key(BfiCacheItem *item, const BfIceTable *t, const BfIceManifest *m, BfErro
 	const BfIceSpec *spec;
 
 	item->manifest = *m;
-	item->manifest.path = item->path;
+	item->manifest.path = item->item.path;
 	item->manifest.partitions = NULL;
 	item->manifest.key_metadata = (BfView){NULL, 0};
-	BF_TRY_PTR(item->arena, item->location,
-			   bf_arena_printf(item->arena, "%s\n%s\n%s\n", l->recorded, l->found,
+	BF_TRY_PTR(item->item.arena, item->location,
+			   bf_arena_printf(item->item.arena, "%s\n%s\n%s\n", l->recorded, l->found,
 							   l->map != NULL ? l->map->text : ""),
 			   err);
 	if (item->data.n == 0)
@@ -389,7 +309,7 @@ fill_key(BfiCacheItem *item, const BfIceTable *t, const BfIceManifest *m, BfErro
 	spec = bf_ice_spec(t->metadata, item->spec_id);
 	BF_NEVER(err, spec == NULL);
 	item->n_types = spec->n_fields;
-	BF_NEW(item->arena, item->types, spec->n_fields, err);
+	BF_NEW(item->item.arena, item->types, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)
 		if (bfi_partition_type(t->metadata, &spec->fields[i], &item->types[i]) != BF_OK)
 			item->types[i] = BF_TYPE(NULL);

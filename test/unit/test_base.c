@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/lru.h"
 #include "unit/lib/host_posix.h"
 
 TEST(base_error_fills_once)
@@ -425,4 +426,73 @@ TEST(base_store_and_load)
 	EXPECT(p[0] == 8 && bf_load64le(p) == UINT64_C(0x0102030405060708));
 	bf_store64be(p, UINT64_C(0x0102030405060708));
 	EXPECT(p[0] == 1 && bf_load64be(p) == UINT64_C(0x0102030405060708));
+}
+
+static int released;
+
+static void
+count_release(BfLruItem *item)
+{
+	(void) item;
+	released++;
+}
+
+static BfLruItem *
+kept(BfLru *l, const char *path)
+{
+	BfLruItem *item = NULL;
+
+	if (bf_lru_item_new(l, "test", path, sizeof *item, 1 << 20, &item, &test_err) == BF_OK)
+		bf_lru_insert(l, item);
+	return item;
+}
+
+TEST(lru_lets_go_of_what_was_not_used_but_not_of_what_is_held)
+{
+	BfLru l;
+	BfArena *holder = bf_arena_new(test_host(), "holder", 1 << 20);
+	BfLruItem *a, *b, *again;
+
+	released = 0;
+	bf_lru_init(&l, test_host(), 1 << 20, count_release);
+	a = kept(&l, "a");
+	b = kept(&l, "b");
+	again = kept(&l, "a");
+	REQUIRE(a != NULL && b != NULL && again != NULL);
+	EXPECT_EQ(l.n, 3);
+	EXPECT_EQ(l.bytes, a->bytes + b->bytes + again->bytes);
+	EXPECT(l.oldest == a && l.newest == again);
+	bf_lru_touch(&l, a);
+	EXPECT(l.oldest == b && l.newest == a);
+	EXPECT(bf_lru_find(&l, "a", NULL) == again);
+	EXPECT(bf_lru_find(&l, "a", again) == a);
+	EXPECT(bf_lru_find(&l, "a", a) == NULL);
+	EXPECT(bf_lru_find(&l, "c", NULL) == NULL);
+
+	EXPECT_EQ(bf_lru_hold(b, holder, &test_err), BF_OK);
+	EXPECT_EQ(bf_lru_hold(b, holder, &test_err), BF_OK);
+	bf_lru_evict(&l, b);
+	EXPECT_EQ(released, 0);
+	EXPECT_STR(b->path, "b");
+	EXPECT(bf_lru_find(&l, "b", NULL) == NULL);
+	bf_lru_clear(&l);
+	EXPECT_EQ(released, 2);
+	EXPECT_EQ(l.n, 0);
+	bf_arena_free(holder);
+	EXPECT_EQ(released, 3);
+}
+
+TEST(lru_items_respect_the_bound_of_their_arena)
+{
+	BfLru l;
+	BfLruItem *item;
+
+	bf_lru_init(&l, test_host(), 1 << 20, NULL);
+	EXPECT_EQ(bf_lru_item_new(&l, "test", "a", 4096, 100, &item, &test_err), BF_ERR_LIMIT);
+	EXPECT(item == NULL);
+	bf_error_clear(&test_err);
+	EXPECT_EQ(bf_lru_item_new(&l, "test", "a", 64 + sizeof *item, 1 << 20, &item, &test_err),
+			  BF_OK);
+	bf_lru_item_drop(item);
+	bf_lru_clear(&l);
 }

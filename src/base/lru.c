@@ -1,0 +1,159 @@
+#include "base/lru.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+static uint64_t
+hash_of(const char *path)
+{
+	return XXH3_64bits(path, strlen(path));
+}
+
+void
+bf_lru_init(BfLru *l, const BfHost *host, size_t bytes_max, void (*release)(BfLruItem *item))
+{
+	memset(l, 0, sizeof *l);
+	l->host = host;
+	l->bytes_max = bytes_max;
+	l->release = release;
+}
+
+BfStatus
+bf_lru_item_new(const BfLru *l, const char *what, const char *path, size_t size, size_t arena_max,
+				BfLruItem **out, BfError *err)
+{
+	BfArena *arena = bf_arena_new(l->host, what, arena_max);
+	BfLruItem *item;
+
+	*out = NULL;
+	if (arena == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	bf_arena_dense(arena);
+	item = bf_arena_alloc(arena, size);
+	if (item != NULL)
+	{
+		memset(item, 0, size);
+		item->arena = arena;
+		item->path = bf_arena_strdup(arena, path);
+	}
+	if (item == NULL || item->path == NULL)
+	{
+		BfStatus status = bf_arena_fail(arena, size, err);
+
+		bf_arena_free(arena);
+		return status;
+	}
+	item->hash = hash_of(path);
+	*out = item;
+	return BF_OK;
+}
+
+void
+bf_lru_item_drop(BfLruItem *item)
+{
+	BF_ASSERT(!item->kept && item->holds == 0);
+	bf_arena_free(item->arena);
+}
+
+static void
+link_newest(BfLru *l, BfLruItem *item)
+{
+	item->newer = NULL;
+	item->older = l->newest;
+	*(l->newest != NULL ? &l->newest->newer : &l->oldest) = item;
+	l->newest = item;
+}
+
+static void
+unlink_use(BfLru *l, BfLruItem *item)
+{
+	*(item->newer != NULL ? &item->newer->older : &l->newest) = item->older;
+	*(item->older != NULL ? &item->older->newer : &l->oldest) = item->newer;
+}
+
+void
+bf_lru_insert(BfLru *l, BfLruItem *item)
+{
+	BfLruItem **bucket = &l->buckets[item->hash % BF_LRU_BUCKETS];
+
+	BF_ASSERT(!item->kept);
+	item->bytes = bf_arena_bytes(item->arena);
+	item->kept = true;
+	item->release = l->release;
+	item->next = *bucket;
+	*bucket = item;
+	link_newest(l, item);
+	l->bytes += item->bytes;
+	l->n++;
+}
+
+/* An item that nobody knows any more. */
+static void
+free_item(BfLruItem *item)
+{
+	if (item->release != NULL)
+		item->release(item);
+	bf_arena_free(item->arena);
+}
+
+void
+bf_lru_evict(BfLru *l, BfLruItem *item)
+{
+	BfLruItem **link = &l->buckets[item->hash % BF_LRU_BUCKETS];
+
+	BF_ASSERT(item->kept);
+	while (*link != item)
+		link = &(*link)->next;
+	*link = item->next;
+	unlink_use(l, item);
+	l->bytes -= item->bytes;
+	l->n--;
+	item->kept = false;
+	if (item->holds == 0)
+		free_item(item);
+}
+
+void
+bf_lru_clear(BfLru *l)
+{
+	while (l->oldest != NULL)
+		bf_lru_evict(l, l->oldest);
+	BF_ASSERT(l->bytes == 0 && l->n == 0);
+}
+
+void
+bf_lru_touch(BfLru *l, BfLruItem *item)
+{
+	unlink_use(l, item);
+	link_newest(l, item);
+}
+
+BfLruItem *
+bf_lru_find(const BfLru *l, const char *path, const BfLruItem *after)
+{
+	uint64_t hash = after != NULL ? after->hash : hash_of(path);
+	BfLruItem *item = after != NULL ? after->next : l->buckets[hash % BF_LRU_BUCKETS];
+
+	while (item != NULL && (item->hash != hash || strcmp(item->path, path) != 0))
+		item = item->next;
+	return item;
+}
+
+static void
+unhold(void *arg)
+{
+	BfLruItem *item = arg;
+
+	BF_ASSERT(item->holds > 0);
+	if (--item->holds == 0 && !item->kept)
+		free_item(item);
+}
+
+BfStatus
+bf_lru_hold(BfLruItem *item, BfArena *a, BfError *err)
+{
+	if (!bf_arena_on_cleanup(a, unhold, item))
+		return bf_arena_fail(a, 0, err);
+	item->holds++;
+	return BF_OK;
+}
