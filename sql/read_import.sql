@@ -33,6 +33,13 @@ SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (for
 \set ECHO all
 SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
 
+-- Tables whose names are alike when cut: one of them, and it is said that there is another.
+\set long a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_
+\set two 'cd ' :lake '; mkdir twins; for t in one two; do cp -r sales/good twins/' :long '$t; done'
+COPY (SELECT) TO PROGRAM :'two';
+DROP FOREIGN TABLE :long;
+IMPORT FOREIGN SCHEMA twins FROM SERVER rim INTO rim;
+
 -- Columns that PostgreSQL cannot have under their names: too long, alike when cut, system columns.
 \set ECHO none
 SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (location %L)', :'data' || '/odd/names_odd') \gexec

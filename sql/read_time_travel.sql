@@ -32,6 +32,8 @@ RESET bifang.as_of_snapshot;
 SELECT failure('SELECT count(*) FROM rt.mor2');
 SET bifang.as_of_timestamp = :'first_at';
 SELECT count(*), sum(id) FROM mor2;
+SET bifang.as_of_timestamp = '-infinity';
+SELECT failure('SELECT count(*) FROM rt.mor2');
 SET bifang.as_of_timestamp = 'infinity';
 SELECT count(*) FROM mor2;
 SET bifang.ref = 'main';

@@ -344,7 +344,7 @@ import_directory(Import *im, const char *dir, const char *name)
 	StringInfoData s;
 	bool first = true;
 
-	if (has_name(im->directories, dir) || has_name(im->names, table) || !wanted(im, table))
+	if (has_name(im->directories, dir) || !wanted(im, table))
 		return;
 	schema = lake_schema(dir, table);
 	if (schema == NULL || !begin_table(im, &s, table, schema, NULL))

@@ -246,12 +246,14 @@ wanted_point(const BifangOptions *o)
 			DirectFunctionCall3(timestamptz_in, CStringGetDatum(timestamp),
 								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 
-		if (!TIMESTAMP_NOT_FINITE(t))
-		{
-			at.kind = BF_ICE_AT_TIME;
-			at.time_ms = t / 1000 - (t % 1000 < 0) +
-						 (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000;
-		}
+		if (TIMESTAMP_IS_NOEND(t))
+			return at;
+		at.kind = BF_ICE_AT_TIME;
+		at.time_ms =
+			TIMESTAMP_IS_NOBEGIN(t)
+				? PG_INT64_MIN
+				: t / 1000 - (t % 1000 < 0) +
+					  (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000;
 	}
 	return at;
 }
