@@ -398,7 +398,7 @@ bifang_table_begin_work(Oid relid, const char *function)
 	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
 	UnregisterSnapshot(snap);
 	bifang_options_check_write(&t.options);
-	bifang_table_check_write(&t.options, t.ice, bifang_table_owner(relid), "write to");
+	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
 	bifang_lock_table(t.uuid);
 	return pstrdup(t.uuid);
 }

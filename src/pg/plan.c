@@ -79,15 +79,6 @@ bifang_kafka_column(const char *name, BfKafkaColumn *out)
 	return false;
 }
 
-const char *
-bifang_kafka_column_name(BfKafkaColumn c)
-{
-	for (int i = 0; i < (int) lengthof(kafka_columns); i++)
-		if (kafka_columns[i].column == c)
-			return kafka_columns[i].name;
-	return "?";
-}
-
 /* ---- size ---- */
 
 /* ANALYZE knew better than a guess by size; files may have come and gone since. */

@@ -27,6 +27,5 @@ bifangGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid, For
 
 /* The fixed columns of a Kafka table by name; false when it is none of them. */
 extern bool bifang_kafka_column(const char *name, BfKafkaColumn *out);
-extern const char *bifang_kafka_column_name(BfKafkaColumn c);
 
 #endif

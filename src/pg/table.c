@@ -3,7 +3,6 @@
  */
 #include "pg/table.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "foreign/fdwapi.h"
@@ -11,7 +10,6 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "pg/lakecache.h"
 #include "pg/version.h"
@@ -102,19 +100,6 @@ bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, 
 			 errdetail("The table lies outside of the server's warehouse; role \"%s\" needs the "
 					   "privileges of pg_write_server_files.",
 					   GetUserNameFromId(role, false))));
-}
-
-Oid
-bifang_table_owner(Oid relid)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
 }
 
 void

@@ -36,8 +36,6 @@ extern char *bifang_table_offload_dir(const BfIceTable *t);
  */
 extern void
 bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what);
-/* The owner of the foreign table, whose rights count for its files. */
-extern Oid bifang_table_owner(Oid relid);
 
 /* Raises unless the current user owns the foreign table. */
 extern void bifang_table_check_owner(Oid relid);
