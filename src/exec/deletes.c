@@ -202,18 +202,6 @@ bf_deletes_fields(const BfDeletes *d, int32_t *n)
 	return d->fields;
 }
 
-static int64_t
-count_rows(const uint64_t *rows, int32_t n)
-{
-	int64_t count = 0;
-
-	for (int32_t i = 0; i < n / 64; i++)
-		count += __builtin_popcountll(rows[i]);
-	if (n % 64 != 0)
-		count += __builtin_popcountll(rows[n / 64] & (((uint64_t) 1 << (n % 64)) - 1));
-	return count;
-}
-
 static BfStatus
 apply_tables(BfDeletes *d, int32_t n_rows, BfColumnOf column_of, void *arg, uint64_t *rows,
 			 BfError *err)
@@ -239,7 +227,7 @@ BfStatus
 bf_deletes_apply(BfDeletes *d, int64_t first_row, int32_t n_rows, BfColumnOf column_of, void *arg,
 				 uint64_t *rows, BfError *err)
 {
-	int64_t before = count_rows(rows, n_rows);
+	int64_t before = bf_validity_count(rows, n_rows);
 
 	BF_NEVER(err, first_row < 0 || n_rows < 0 || n_rows > BF_BATCH_ROWS);
 	BF_TRY(bf_check_cancel(bf_arena_host(d->cache->arena), err));
@@ -247,6 +235,6 @@ bf_deletes_apply(BfDeletes *d, int64_t first_row, int32_t n_rows, BfColumnOf col
 		bf_rows_clear(d->sets[i], (uint64_t) first_row, n_rows, rows);
 	if (d->n_tables > 0)
 		BF_TRY(apply_tables(d, n_rows, column_of, arg, rows, err));
-	d->cache->counters.rows_deleted += before - count_rows(rows, n_rows);
+	d->cache->counters.rows_deleted += before - bf_validity_count(rows, n_rows);
 	return BF_OK;
 }

@@ -64,16 +64,6 @@ delete_vector_of(void *arg, int32 k)
 	return &s->batch->cols[s->delete_vector + k];
 }
 
-static int32
-count_rows(const uint64 *rows, int32 n_rows)
-{
-	int32 n = 0;
-
-	for (int32 i = 0; i < n_rows; i++)
-		n += (rows[i >> 6] >> (i & 63)) & 1;
-	return n;
-}
-
 /* Which rows of the new batch count: not deleted, and no predicate says no. */
 static void
 select_rows(BifangScan *s)
@@ -101,7 +91,7 @@ select_rows(BifangScan *s)
 		bifang_report(&err);
 	}
 	if (s->deletes != NULL)
-		deleted = s->n_sel - count_rows(rows, b->n_rows);
+		deleted = s->n_sel - bf_validity_count(rows, b->n_rows);
 	if (s->filter != NULL)
 		BIFANG_CHECK(bf_pred_state_filter(s->filter, b->n_rows, vector_of, s, rows, &err), &err);
 	for (int32 w = 0; w * 64 < b->n_rows; w++)

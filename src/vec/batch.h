@@ -124,6 +124,19 @@ bf_validity_set(uint64_t *validity, int32_t i, bool valid)
 		validity[i >> 6] &= ~bit;
 }
 
+/* How many of the first n bits are set; what follows them may be anything. */
+static inline int32_t
+bf_validity_count(const uint64_t *validity, int32_t n)
+{
+	int32_t count = 0;
+
+	for (int32_t i = 0; i < n / 64; i++)
+		count += __builtin_popcountll(validity[i]);
+	if (n % 64 != 0)
+		count += __builtin_popcountll(validity[n / 64] & (((uint64_t) 1 << (n % 64)) - 1));
+	return count;
+}
+
 /* The children's rows [*first, *end) that belong to a row of a LIST or MAP. */
 static inline void
 bf_vector_items(const BfVector *v, int32_t row, int32_t *first, int32_t *end)

@@ -456,3 +456,15 @@ TEST(vec_allocation_faults)
 			break;
 	}
 }
+
+TEST(vec_validity_count_looks_at_no_more_than_the_first_bits)
+{
+	uint64_t bits[3] = {UINT64_C(0x8000000000000001), UINT64_MAX, 5};
+	int32_t want = 0;
+
+	for (int32_t n = 0; n <= 192; n++)
+	{
+		EXPECT_EQ(bf_validity_count(bits, n), want);
+		want += n < 192 && bf_valid(bits, n);
+	}
+}
