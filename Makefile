@@ -7,11 +7,13 @@ PGFILEDESC = "bifang_fdw - lake-stream tables as foreign tables"
 # Where the sources are: here, or VPATH when make runs in a build directory of its own.
 SRC := $(if $(VPATH),$(VPATH)/)
 sources = $(sort $(patsubst $(SRC)%,%,$(wildcard $(addprefix $(SRC),$(1)))))
+# The C files of layers, and of the folders in them.
+c_files = $(sort $(patsubst $(SRC)%,%,$(shell find $(wildcard $(1:%=$(SRC)src/%)) /dev/null -name '*.c')))
 
 DATA = $(call sources,sql/bifang_fdw--*.sql)
 CORE_LAYERS = base vec kernels io codec parquet avro log iceberg exec policy
-CORE_SRC = $(call sources,$(CORE_LAYERS:%=src/%/*.c))
-PG_SRC = $(call sources,src/pg/*.c)
+CORE_SRC := $(call c_files,$(CORE_LAYERS))
+PG_SRC := $(call c_files,pg)
 OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)
 
 CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lm

@@ -23,7 +23,8 @@ deps: ## Install the packages that building and testing need (apt)
 # Restrict with e.g. `make unit LAYERS="base vec"`, `TESTS=vec`, `FILTER=name`.
 LAYERS ?= $(CORE_LAYERS)
 TESTS ?= $(LAYERS)
-UNIT_SRC = $(sort $(wildcard test/unit/lib/*.c) $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)) \
+LAYERS_SRC := $(call c_files,$(LAYERS))
+UNIT_SRC = $(sort $(wildcard test/unit/lib/*.c) $(LAYERS_SRC) \
 	$(foreach t,$(TESTS),$(wildcard test/unit/test_$(t)*.c)))
 UNIT_OBJ = $(UNIT_SRC:%.c=$(BUILD)/unit/%.o)
 
@@ -47,7 +48,7 @@ stage: ## Build, and install into a private copy of the server under build/stage
 
 # --- Fuzzing ------------------------------------------------------------------------------------
 # Each target is linked with a seeded driver (every test run) and with libFuzzer (make fuzz).
-FUZZ_CORE = $(sort $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)) test/unit/lib/host_posix.c)
+FUZZ_CORE = $(LAYERS_SRC) test/unit/lib/host_posix.c
 FUZZ_TARGET_SRC = $(if $(TARGET),$(TARGET:%=test/fuzz/fuzz_%.c),$(wildcard test/fuzz/fuzz_*.c))
 FUZZ_OBJ = $(patsubst %.c,$(BUILD)/unit/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
 	test/fuzz/driver.c $(FUZZ_TARGET_SRC)))

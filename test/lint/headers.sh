@@ -26,4 +26,4 @@ export -f one
 export cc strict
 SERVER_INCLUDE=$(${PG_CONFIG:-pg_config} --includedir-server 2>/dev/null)
 export SERVER_INCLUDE
-ls src/*/*.h test/unit/lib/*.h test/fuzz/*.h | xargs -P 2 -I{} bash -c 'one {}'
+find src test/unit/lib test/fuzz -name '*.h' | sort | xargs -P 2 -I{} bash -c 'one {}'

@@ -37,9 +37,9 @@ for dir in src/*/; do
 				fail=1
 				;;
 		esac
-	done < <(grep -sn "^#include \"" "$dir"*.[ch] /dev/null)
+	done < <(grep -rn --include='*.[ch]' "^#include \"" "$dir")
 done
-if grep -n '"postgres' src/*/*.[ch] | grep -v '^src/pg/'; then
+if grep -rn --include='*.[ch]' '"postgres' src | grep -v '^src/pg/'; then
 	echo "only src/pg may include the server's headers"
 	fail=1
 fi

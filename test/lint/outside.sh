@@ -8,7 +8,7 @@ calls="$calls|stat|fstat|rename|unlink|mkdir|opendir|time|gettimeofday|clock_get
 calls="$calls|sleep|usleep|nanosleep|poll|select|getenv|setenv|exit|abort|fork|system|signal|longjmp"
 calls="$calls|setjmp|printf|fprintf|puts|perror|rand|random|srand|strtok|setlocale"
 fail=0
-for f in $(ls src/*/*.[ch] | grep -v '^src/pg/'); do
+for f in $(find src -name '*.[ch]' -not -path 'src/pg/*' | sort); do
 	# Comments and text are taken out, line numbers stay.
 	found=$(perl -0pe 's{/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"}{($a = $&) =~ tr/\n//cd; $a}gse' "$f" |
 		grep -nE "(^|[^A-Za-z0-9_>.*])($calls)[[:space:]]*\(")

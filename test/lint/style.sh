@@ -3,13 +3,12 @@
 # folder of the sources.
 cd "$(dirname "$0")/../.." || exit 2
 fail=0
-for f in src/*/*.[ch] test/unit/*.[ch] test/unit/lib/*.[ch] test/fuzz/*.[ch]; do
-	[ -f "$f" ] || continue
+for f in $(find src test/unit test/fuzz -name '*.[ch]' | sort); do
 	perl -CSD -ne '1 while s/^([^\t]*)\t/$1 . " " x (4 - length($1) % 4)/e; chomp;
 		if (length > 100) { print "$ARGV:$.: " . length($_) . " columns\n"; $bad = 1 }
 		if (/ $/) { print "$ARGV:$.: space at the end\n"; $bad = 1 } END { exit($bad // 0) }' "$f" || fail=1
 done
-for f in src/*/*.c; do
+for f in $(find src -name '*.c' | sort); do
 	most=900
 	case $f in src/pg/*) most=1200 ;; esac
 	lines=$(wc -l <"$f")
