@@ -9,8 +9,6 @@ exec 9>"$RUN/stage.lock"
 flock 9
 
 mkdir -p "$ROOT/build/pg"
-objects=$(cd "$ROOT" && find src -type d | sed "s#^#$ROOT/build/pg/#")
-mkdir -p $objects
 make --no-print-directory -s -j"${JOBS:-2}" -C "$ROOT/build/pg" -f "$ROOT/Makefile" VPATH="$ROOT" \
 	PG_CONFIG="$PG_CONFIG" with_llvm=no all 9>&- ||
 	die "the extension does not build"

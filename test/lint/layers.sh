@@ -6,13 +6,15 @@ cd "$(dirname "$0")/../.." || exit 2
 ground="base"
 second="$ground vec kernels codec io"
 third="$second parquet avro log store"
+fourth="$third iceberg exec policy"
 allowed() {
 	case $1 in
 		base) echo "base" ;;
 		vec | kernels | codec | io) echo "$ground $1" ;;
 		parquet | avro | log | store) echo "$second $1" ;;
 		iceberg | exec | policy) echo "$third $1" ;;
-		pg) echo "$third iceberg exec policy pg" ;;
+		scan) echo "$fourth scan" ;;
+		pg) echo "$fourth scan pg" ;;
 	esac
 }
 
