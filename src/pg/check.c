@@ -27,7 +27,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "exec/ledger_reader.h"
+#include "exec/read/ledger_reader.h"
 #include "pg/error.h"
 #include "pg/garbage.h"
 #include "pg/host.h"

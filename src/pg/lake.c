@@ -22,7 +22,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "exec/ledger_reader.h"
+#include "exec/read/ledger_reader.h"
 #include "iceberg/commit.h"
 #include "pg/error.h"
 #include "pg/garbage.h"

@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "exec/footer_cache.h"
+#include "exec/read/footer_cache.h"
 #include "iceberg/cache.h"
 #include "iceberg/table.h"
 

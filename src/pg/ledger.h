@@ -22,7 +22,7 @@
 
 #include "postgres.h"
 
-#include "exec/ledger_append.h"
+#include "exec/write/ledger_append.h"
 #include "pg/catalog.h"
 
 typedef struct BifangWriter BifangWriter;

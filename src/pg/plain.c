@@ -5,7 +5,7 @@
 
 #include <strings.h>
 
-#include "exec/footer_cache.h"
+#include "exec/read/footer_cache.h"
 #include "pg/lakecache.h"
 
 static int32_t

@@ -7,7 +7,7 @@
 #ifndef BIFANG_PG_PLAIN_H
 #define BIFANG_PG_PLAIN_H
 
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 
 /* *schema has one field per name, as the file describes it. A column that the file lacks is
  * BF_ERR_NOTFOUND. Rows are read with bf_exec_parquet_reader_filtered over that schema. */

@@ -9,7 +9,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 
 /* ForeignScan.fdw_private is a List with these members, copyable and printable as plans must be.
  * ForeignScan.fdw_exprs holds the clauses that the scan uses, see pushdown.h. */

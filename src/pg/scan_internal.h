@@ -6,7 +6,7 @@
 
 #include "pg/scan.h"
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 
 /* scan_columns.c */
 extern const BfField bifang_kafka_fields[BF_KAFKA_COLUMNS];

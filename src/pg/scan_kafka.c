@@ -3,7 +3,7 @@
  */
 #include "pg/scan_internal.h"
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/pins.h"

@@ -8,9 +8,9 @@
 #include "utils/acl.h"
 #include "utils/memutils.h"
 
-#include "exec/avro_reader.h"
-#include "exec/ledger_reader.h"
-#include "exec/parquet_reader.h"
+#include "exec/read/avro_reader.h"
+#include "exec/read/ledger_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/lakecache.h"

@@ -3,7 +3,7 @@
  */
 #include "pg/worklist_internal.h"
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "pg/error.h"
 #include "pg/pushdown.h"
 

@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "pg/error.h"
 #include "pg/host.h"
 #include "pg/pushdown.h"

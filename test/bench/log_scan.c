@@ -2,8 +2,9 @@
  * What reading a log costs per record. Built by hand, not part of the tests:
  *
  *     gcc -std=c11 -D_GNU_SOURCE -O2 -Isrc -Itest -o log_scan test/bench/log_scan.c \
- *         $(ls src/{base,io,codec,log}/''*.c src/vec/{batch,promote,type}.c src/exec/kafka_''*.c) \
- *         test/unit/lib/host_posix.c -lzstd -llz4 -lsnappy -lz -lbrotlidec -lm
+ *         $(ls src/{base,io,codec,log}/''*.c src/vec/{batch,promote,type}.c) \
+ *         $(ls src/exec/read/kafka_''*.c) test/unit/lib/host_posix.c \
+ *         -lzstd -llz4 -lsnappy -lz -lbrotlidec -lm
  *     log_scan DIR [codec [records per batch [bytes per record]]]
  *
  * DIR is made and filled with a ledger when it is missing (300 MB before compression). Prints the
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "log/writer.h"
 #include "unit/lib/host_posix.h"
 

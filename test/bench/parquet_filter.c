@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "unit/lib/host_posix.h"
 
 #define ROUNDS 7

@@ -9,8 +9,8 @@
 #include "fuzz/fuzz.h"
 
 #include "avro/container.h"
-#include "exec/avro_internal.h"
-#include "exec/avro_reader.h"
+#include "exec/read/avro_internal.h"
+#include "exec/read/avro_reader.h"
 #include "vec/mapping.h"
 
 #define COLUMNS_MAX 32

@@ -3,7 +3,7 @@
  * the values of a plain scan; whatever the file's statistics, indexes, filters and dictionaries say
  * (they may lie in a damaged file), with them no other rows come, and none with other values.
  */
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "fuzz/fuzz.h"
 #include "unit/test_vec_pred_model.h"
 

@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "exec/avro_internal.h"
-#include "exec/avro_reader.h"
-#include "exec/delete_internal.h"
-#include "exec/parquet_reader.h"
+#include "exec/read/avro_internal.h"
+#include "exec/read/avro_reader.h"
+#include "exec/delete/internal.h"
+#include "exec/read/parquet_reader.h"
 #include "fuzz/fuzz.h"
 
 /* A few bytes can describe billions of rows. */

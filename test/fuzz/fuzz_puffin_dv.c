@@ -4,7 +4,7 @@
  */
 #include <roaring/roaring.h>
 
-#include "exec/delete_internal.h"
+#include "exec/delete/internal.h"
 #include "fuzz/fuzz.h"
 
 static bool

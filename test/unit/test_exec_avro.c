@@ -1,8 +1,8 @@
 /*
- * exec/avro_reader: Avro data files as rows of a table. Types and nesting, evolution, projections,
- * damage, faults.
+ * exec/read/avro_reader: Avro data files as rows of a table. Types and nesting, evolution,
+ * projections, damage, faults.
  */
-#include "exec/avro_reader.h"
+#include "exec/read/avro_reader.h"
 
 #include "avro/container.h"
 #include "io/publish.h"

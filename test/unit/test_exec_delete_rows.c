@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
-#include "exec/delete_internal.h"
+#include "exec/delete/internal.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/delete_internal.h"
-#include "exec/parquet_reader.h"
+#include "exec/delete/internal.h"
+#include "exec/read/parquet_reader.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 #include "unit/test_exec_deletes_avro.h"

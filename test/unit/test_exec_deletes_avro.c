@@ -1,7 +1,7 @@
 #include "unit/test_exec_deletes_avro.h"
 
 #include "avro/container.h"
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "io/publish.h"
 #include "unit/lib/runner.h"
 

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "exec/deletes.h"
-#include "exec/parquet_reader.h"
+#include "exec/delete/deletes.h"
+#include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "unit/lib/runner.h"
 #include "unit/test_parquet_expected.h"

@@ -3,9 +3,9 @@
  * st 5 { x 12, y 13 { z 14, w 15 } }.
  */
 #include "avro/container.h"
-#include "exec/avro_reader.h"
-#include "exec/deletes.h"
-#include "exec/parquet_reader.h"
+#include "exec/read/avro_reader.h"
+#include "exec/delete/deletes.h"
+#include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "io/publish.h"
 #include "unit/lib/runner.h"

@@ -1,5 +1,5 @@
 /* Footers kept between scans: found again, never those of another file. */
-#include "exec/footer_cache.h"
+#include "exec/read/footer_cache.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 

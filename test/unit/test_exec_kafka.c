@@ -4,7 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "unit/lib/md5.h"
 
 static const char *const partitions[] = {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "exec/kafka_reader.h"
-#include "exec/kafka_start.h"
+#include "exec/read/kafka_reader.h"
+#include "exec/read/kafka_start.h"
 #include "unit/lib/host_posix.h"
 #include "unit/test_log_build.h"
 

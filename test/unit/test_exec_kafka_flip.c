@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exec/kafka_reader.h"
+#include "exec/read/kafka_reader.h"
 #include "unit/lib/host_posix.h"
 
 #define RANGES 6

@@ -1,5 +1,5 @@
-/* exec/kafka_json: headers of records as JSON text. */
-#include "exec/kafka_json.h"
+/* exec/read/kafka_json: headers of records as JSON text. */
+#include "exec/read/kafka_json.h"
 #include "unit/lib/runner.h"
 
 /* A header: varint lengths, -1 = null. */

@@ -1,8 +1,8 @@
 /* Rows into a ledger and out again: ranges, projections, evolution, holes, counting. */
 #include "unit/lib/runner.h"
 
-#include "exec/ledger_append.h"
-#include "exec/ledger_reader.h"
+#include "exec/write/ledger_append.h"
+#include "exec/read/ledger_reader.h"
 #include "io/publish.h"
 
 /* Row i of the test table; every column follows from i alone. */

@@ -3,8 +3,8 @@
  */
 #include "unit/lib/runner.h"
 
-#include "exec/ledger_append.h"
-#include "exec/ledger_reader.h"
+#include "exec/write/ledger_append.h"
+#include "exec/read/ledger_reader.h"
 #include "unit/lib/host_posix.h"
 
 #define N_ROWS 300

@@ -1,7 +1,7 @@
 /*
- * exec/parquet_reader: resolution of columns, promotion, constants, work units.
+ * exec/read/parquet_reader: resolution of columns, promotion, constants, work units.
  */
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "unit/lib/runner.h"
 
 #define ORDERS_FIELDS 8

@@ -1,8 +1,8 @@
 /*
- * exec/parquet_reader over nested columns that Spark and Iceberg wrote: members by field id at
+ * exec/read/parquet_reader over nested columns that Spark and Iceberg wrote: members by field id at
  * every depth, whatever the table calls them now; and how deep a file may be nested.
  */
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "unit/lib/runner.h"
 
 #define DIR "test/data/types/nested/data/"

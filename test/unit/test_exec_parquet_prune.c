@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "test_vec_pred_model.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"

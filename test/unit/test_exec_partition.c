@@ -4,7 +4,7 @@
  */
 #include "unit/lib/runner.h"
 
-#include "exec/parquet_reader.h"
+#include "exec/read/parquet_reader.h"
 #include "iceberg/table.h"
 
 typedef struct Checked

@@ -1,14 +1,15 @@
 /*
  * The rows of other engines' tables: per flat column the number of values, sum, minimum and maximum
  * must be those that the corpus records (from DuckDB and Spark), after deletes. Plans are ours,
- * files are read by exec/parquet_reader; without that layer in the build the tests are skipped.
+ * files are read by exec/read/parquet_reader; without that layer in the build the tests are
+ * skipped.
  */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "exec/deletes.h"
-#include "exec/parquet_reader.h"
+#include "exec/delete/deletes.h"
+#include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "unit/lib/runner.h"
 

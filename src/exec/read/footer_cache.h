@@ -1,0 +1,31 @@
+/*
+ * exec/read/footer_cache.h: decoded footers of Parquet files, kept between scans of one process.
+ *
+ * A footer is found by path and counts for the file that had this size, inode and time of change
+ * when it was read. The path is looked at before and after the file is opened: only if both times
+ * it is that file, what was opened is it, too. Files that changed within the last seconds are not
+ * kept: another change could leave the time as it is.
+ *
+ * The cache never holds more than bytes_max, what scans hold of evicted footers aside; those that
+ * were not used for the longest time go first. Not for several threads at once.
+ */
+#ifndef BF_EXEC_READ_FOOTER_CACHE_H
+#define BF_EXEC_READ_FOOTER_CACHE_H
+
+#include "parquet/parquet.h"
+
+typedef struct BfFooterCache BfFooterCache;
+
+/* The host must outlive the cache, whose memory is the host's. */
+extern BfStatus bf_footer_cache_new(const BfHost *host, size_t bytes_max, BfFooterCache **out,
+									BfError *err) BF_MUST_CHECK;
+/* NULL is allowed. Open files stay valid. */
+extern void bf_footer_cache_free(BfFooterCache *c);
+extern size_t bf_footer_cache_bytes(const BfFooterCache *c);
+
+/* Opens a file as bf_exec_parquet_open does, with its footer from the cache or into it; c NULL:
+ * without one. io->footers_cached counts what was found. */
+extern BfStatus bf_footer_open(BfFooterCache *c, BfArena *a, const char *path, BfIoCounters *io,
+							   BfParquetFile **out, BfError *err) BF_MUST_CHECK;
+
+#endif

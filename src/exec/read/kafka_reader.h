@@ -1,0 +1,63 @@
+/*
+ * exec/read/kafka_reader.h: a Kafka partition directory as rows.
+ *
+ * Columns, always in this order in BfKafkaColumn; vectors of the projection follow `columns`.
+ * Headers come out as JSON text: an array of {"key": text, "value": base64 text or null} in record
+ * order, since keys may repeat; bytes of a key that are not UTF-8 become U+FFFD. A record without
+ * headers has `[]`.
+ *
+ * Control batches are never rows. With read_committed neither rows of aborted transactions nor any
+ * entry at or past the last stable offset are; the markers in the log tell, no index is asked.
+ * Offset and time bounds become index searches: segments and batches that can't have a row are
+ * passed over, and what is left is filtered record by record. Timestamps need not ascend, so an
+ * upper bound in time skips only batches whose records all have the broker's time. A record without
+ * timestamp is outside of any time bound.
+ *
+ * Records before the offset up to which they were deleted (kafka_start.h) are no rows.
+ *
+ * Several readers may share a partition, each with other offsets. What decides about a record of a
+ * transaction lies behind it, and where a reader starts none may be open: looking for those before
+ * its last range costs what lies between the newest snapshot and there, so among readers of
+ * neighbouring ranges only the first one should look (`none_open_before`).
+ *
+ * Batches of few records are copied together into one column batch; of larger ones the key and
+ * value views point into the decompressed bytes.
+ */
+#ifndef BF_EXEC_READ_KAFKA_READER_H
+#define BF_EXEC_READ_KAFKA_READER_H
+
+#include "exec/reader.h"
+#include "log/segment.h"
+
+typedef enum BfKafkaColumn
+{
+	BF_KAFKA_PARTITION, /* INT32 */
+	BF_KAFKA_OFFSET,	/* INT64 */
+	BF_KAFKA_TIMESTAMP, /* TIMESTAMPTZ, NULL when -1 */
+	BF_KAFKA_KEY,		/* BINARY */
+	BF_KAFKA_VALUE,		/* BINARY */
+	BF_KAFKA_HEADERS,	/* JSON */
+	BF_KAFKA_COLUMNS
+} BfKafkaColumn;
+
+typedef struct BfKafkaRange
+{
+	int64_t offset_first;	   /* inclusive; 0 or less = from the start */
+	int64_t offset_end;		   /* exclusive; INT64_MAX = to the end */
+	int64_t time_first_ms;	   /* inclusive lower bound; INT64_MIN = none */
+	int64_t time_last_ms;	   /* inclusive upper bound; INT64_MAX = none */
+	const BfRangeSet *offsets; /* NULL = all of them; copied */
+	bool none_open_before;	   /* another reader looks for transactions before these offsets */
+} BfKafkaRange;
+
+/* Splits `<topic>-<partition>`, the last part of a path, at the last '-' (*topic_end points to it);
+ * false when the name is none or has a -delete, -future or -stray suffix. */
+extern bool bf_kafka_dir_name(const char *dir, const char **topic_end, int32_t *partition);
+
+/* `counters` may be NULL; it is added to. The column list is copied. */
+extern BfStatus
+bf_exec_kafka_reader(BfArena *a, const char *dir, int32_t partition, bool read_committed,
+					 const BfKafkaRange *range, const BfKafkaColumn *columns, int32_t n_columns,
+					 BfLogCounters *counters, BfReader **out, BfError *err) BF_MUST_CHECK;
+
+#endif

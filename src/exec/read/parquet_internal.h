@@ -1,0 +1,73 @@
+/*
+ * exec/read/parquet_internal.h: what the files of the Parquet reader share.
+ *
+ * A reader has *inputs*, one per column that is projected or that the predicate or the deletes
+ * need, each resolved once: a column of the file with its mapping, or a constant. Inputs that say
+ * which rows count are early: they are read first.
+ */
+#ifndef BF_EXEC_READ_PARQUET_INTERNAL_H
+#define BF_EXEC_READ_PARQUET_INTERNAL_H
+
+#include "exec/read/parquet_reader.h"
+#include "parquet/prune.h"
+#include "vec/mapping.h"
+
+typedef struct BfiInput
+{
+	const BfField *want;
+	int32_t file_field; /* of the file's schema; -1: constant */
+	int32_t column;		/* of the scan; -1: constant */
+	bool read;			/* its vector is wanted; else only what the file says of it */
+	bool early;			/* before the others are read */
+	BfMapping *mapping; /* NULL: constant */
+	BfVector constant;
+	BfVector vector; /* of the current batch */
+} BfiInput;
+
+typedef struct BfiParquetReader
+{
+	BfReader base;
+	const char *name;
+	BfParquetFile *file; /* borrowed */
+	BfParquetScan *scan;
+	BfParquetCounters *counters; /* never NULL */
+	BfParquetCounters no_counters;
+	int32_t rg_next;
+	int32_t rg_end;
+	bool in_row_group;
+
+	BfRowFilter filter;
+	BfPredState *pred_state; /* NULL: rows are not filtered */
+	int32_t n_inputs;
+	BfiInput *inputs;
+	int32_t n_outputs;
+	int32_t *outputs;		/* inputs of the projection */
+	int32_t n_pred_fields;	/* of the table's schema */
+	int32_t *pred_inputs;	/* per field of the table's schema, -1: not in the predicate */
+	int32_t *delete_inputs; /* per field of the deletes */
+
+	BfArena *rg_arena; /* of the current row group: its indexes and filters */
+	int32_t rg;
+	int32_t n_ranges; /* -1: all rows of the row group may match */
+	int32_t range;
+	bool in_range; /* the scan has been sent there */
+	const BfRowRange *ranges;
+
+	BfBatch batch;
+	uint64_t *rows; /* BF_VALIDITY_WORDS: which of the batch count */
+	uint16_t *sel;	/* BF_BATCH_ROWS */
+} BfiParquetReader;
+
+/* Inputs, outputs and the scan. */
+extern BfStatus bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfProjection *p,
+									const BfConstants *constants, BfError *err) BF_MUST_CHECK;
+/* Can row group r->rg have a row that matches? Fills the ranges. Nothing of it has been opened. */
+extern BfStatus bfi_parquet_prune(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
+/* The same by dictionaries, once the row group has been opened. */
+extern BfStatus
+bfi_parquet_prune_by_dictionary(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
+/* Names the file and the column. */
+extern BfStatus
+bfi_parquet_bad_column(const BfiParquetReader *r, const BfField *want, BfError *err);
+
+#endif
