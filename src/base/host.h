@@ -2,8 +2,8 @@
  * base/host.h: the whole outside world, as the core sees it.
  *
  * Core code allocates, opens, reads, writes, waits, and tells the time only through a BfHost
- * (codec libraries aside). Two implementations exist: the server's (pg/host.c) and plain POSIX
- * (test/unit/lib/host_posix.c). Callbacks return codes and never longjmp.
+ * (codec libraries aside). Two implementations exist: the server's (pg/server/host.c) and plain
+ * POSIX (test/unit/lib/host_posix.c). Callbacks return codes and never longjmp.
  *
  * Paths are absolute local paths without a scheme. Files are small integer handles of the host.
  */

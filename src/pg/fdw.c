@@ -7,15 +7,15 @@
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
 
-#include "pg/analyze.h"
-#include "pg/explain.h"
-#include "pg/fdw.h"
-#include "pg/import.h"
-#include "pg/modify.h"
-#include "pg/parallel.h"
-#include "pg/pins.h"
-#include "pg/plan.h"
-#include "pg/version.h"
+#include "pg/lake/import.h"
+#include "pg/scan/analyze.h"
+#include "pg/scan/explain.h"
+#include "pg/scan/node.h"
+#include "pg/scan/parallel.h"
+#include "pg/scan/plan.h"
+#include "pg/server/pins.h"
+#include "pg/server/version.h"
+#include "pg/write/modify.h"
 
 PG_FUNCTION_INFO_V1(bifang_fdw_handler);
 

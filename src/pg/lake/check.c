@@ -1,0 +1,380 @@
+/*
+ * pg/lake/check.c: bifang.check(): is every acknowledged row of a table there exactly once?
+ *
+ * Under one snapshot, for every ledger:
+ *
+ *   P = entries that Parquet files of `main` hold     (bifang.covered of main's snapshot)
+ *   L = entries that logical files name, file by file
+ *   C = entries that the lake says it covers          E = [0, end)
+ *
+ *   files of L don't overlap, nor do L and P          else "overlap": rows would be read twice
+ *   L + P = C                                         else "gap": C hides rows that nothing holds
+ *   C within E                                        else "beyond": the lake names what was lost
+ *   each entry of E that is not in P can be read      else "lost": bytes missing or damaged
+ *
+ * And beyond single ledgers: logical files and coverage name known ledgers only ("dangling"), data
+ * files of the lake exist, and nothing lies about that nothing names ("orphan", severity notice: it
+ * costs space and harms nobody; bifang.remove_garbage() takes it away).
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "exec/read/ledger_reader.h"
+#include "pg/catalog/cache.h"
+#include "pg/lake/garbage.h"
+#include "pg/lake/lake.h"
+#include "pg/server/error.h"
+#include "pg/server/host.h"
+
+PG_FUNCTION_INFO_V1(bifang_check);
+
+typedef struct Check
+{
+	ReturnSetInfo *rsinfo;
+	MemoryContext cxt;
+	BfArena *arena;
+	BifangTable t;
+	const BfIcePlan *plan;
+	List *ledgers;
+} Check;
+
+BF_PRINTF(4, 5)
+static void
+found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
+{
+	char text[1024];
+	Datum values[3];
+	bool nulls[3] = {false};
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	values[0] = CStringGetTextDatum(severity);
+	values[1] = CStringGetTextDatum(subject);
+	values[2] = CStringGetTextDatum(text);
+	tuplestore_putvalues(c->rsinfo->setResult, c->rsinfo->setDesc, values, nulls);
+}
+
+static char *
+ledger_name(int64 id)
+{
+	return psprintf("ledger " INT64_FORMAT, id);
+}
+
+static char *
+ranges_text(const BfRangeSet *s)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int32_t i = 0; i < s->n && text.len < 200; i++)
+		appendStringInfo(&text, "%s" INT64_FORMAT "-" INT64_FORMAT, i == 0 ? "" : ", ",
+						 s->ranges[i].first, s->ranges[i].last);
+	if (text.len >= 200)
+		appendStringInfoString(&text, ", ...");
+	return text.data;
+}
+
+static const BifangLedger *
+find_ledger(const Check *c, int64 id)
+{
+	ListCell *lc;
+
+	foreach (lc, c->ledgers)
+		if (((BifangLedger *) lfirst(lc))->id == id)
+			return lfirst(lc);
+	return NULL;
+}
+
+/* Coverage ------------------------------------------------------------------------------------ */
+
+static BfRangeSet
+subtract(Check *c, const BfRangeSet *x, const BfRangeSet *y)
+{
+	BfRangeSet out;
+	BfError err = {0};
+
+	BIFANG_CHECK(bf_rangeset_subtract(c->arena, x, y, &out, &err), &err);
+	return out;
+}
+
+static BfRangeSet
+intersect(Check *c, const BfRangeSet *x, const BfRangeSet *y)
+{
+	BfRangeSet out;
+	BfError err = {0};
+
+	BIFANG_CHECK(bf_rangeset_intersect(c->arena, x, y, &out, &err), &err);
+	return out;
+}
+
+static BfRangeSet
+unite(Check *c, const BfRangeSet *x, const BfRangeSet *y)
+{
+	BfRangeSet out;
+	BfError err = {0};
+
+	BIFANG_CHECK(bf_rangeset_union(c->arena, x, y, &out, &err), &err);
+	return out;
+}
+
+static void
+check_coverage(Check *c, int64 id, int64 end)
+{
+	const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, id);
+	const BfRangeSet *covered = bf_coverage_of(&c->plan->covered, id);
+	BfRange all = {0, end - 1};
+	BfRangeSet have = {end > 0 ? 1 : 0, &all};
+	BfRangeSet logical = {0};
+	BfRangeSet wrong;
+
+	for (int32_t i = 0; i < c->plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &c->plan->files[i];
+
+		if (!f->logical || f->log.ledger_id != id)
+			continue;
+		wrong = intersect(c, &logical, &f->log.ranges);
+		if (wrong.n > 0)
+			found(c, "error", ledger_name(id), "overlap: entries %s are named by two logical files",
+				  ranges_text(&wrong));
+		logical = unite(c, &logical, &f->log.ranges);
+	}
+	wrong = intersect(c, &logical, parquet);
+	if (wrong.n > 0)
+		found(c, "error", ledger_name(id),
+			  "overlap: entries %s are in Parquet and named by a logical file",
+			  ranges_text(&wrong));
+	logical = unite(c, &logical, parquet);
+	wrong = subtract(c, covered, &logical);
+	if (wrong.n > 0)
+		found(c, "error", ledger_name(id),
+			  "gap: entries %s count as covered but nothing holds them", ranges_text(&wrong));
+	wrong = subtract(c, &logical, covered);
+	if (wrong.n > 0)
+		found(c, "error", ledger_name(id),
+			  "overlap: entries %s are in the lake but do not count as covered",
+			  ranges_text(&wrong));
+	wrong = subtract(c, covered, &have);
+	if (wrong.n > 0)
+		found(c, "error", ledger_name(id),
+			  "beyond: entries %s are covered but the end is " INT64_FORMAT, ranges_text(&wrong),
+			  end);
+}
+
+/* Bytes --------------------------------------------------------------------------------------- */
+
+typedef struct Walk
+{
+	int64 next; /* entry that must come next */
+	int64 last_position;
+	const char *trouble;
+} Walk;
+
+static bool
+step(Walk *w, const BfBatchHeader *h)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (h->base_offset != w->next || h->last_offset < h->base_offset ||
+		h->n_records != h->last_offset - h->base_offset + 1)
+	{
+		w->trouble = psprintf("batch of entries " INT64_FORMAT " to " INT64_FORMAT
+							  " with %d records where entry " INT64_FORMAT " was expected",
+							  h->base_offset, h->last_offset, h->n_records, w->next);
+		return false;
+	}
+	w->next = h->last_offset + 1;
+	return true;
+}
+
+static BfStatus
+walk_live(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+{
+	BfLogDir *dir;
+	BfLogWalk *walk;
+	BfBatchHeader h;
+	const uint8_t *batch;
+	const char *path;
+	int64_t position;
+
+	BF_TRY(bf_log_dir_open(arena, l->live_dir, NULL, &dir, err));
+	BF_TRY(bf_log_walk_new(arena, dir, all, true, &walk, err));
+	for (;;)
+	{
+		BF_TRY(bf_log_walk_next(walk, &h, &batch, &position, &path, err));
+		if (batch == NULL || !step(w, &h))
+			break;
+		w->last_position = position + h.total_bytes;
+	}
+	if (w->trouble == NULL && w->last_position != l->end_position)
+		w->trouble =
+			psprintf("ends at byte " INT64_FORMAT " where " INT64_FORMAT " was acknowledged",
+					 w->last_position, l->end_position);
+	return BF_OK;
+}
+
+static BfStatus
+walk_offload(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+{
+	BfOffloadFile *file;
+	BfOffloadWalk *walk;
+	BfBatchHeader h;
+	const uint8_t *batch;
+	const char *path;
+	int64_t position;
+
+	BF_TRY(bf_offload_open(arena, l->offload_path, NULL, &file, err));
+	BF_TRY(bf_offload_walk_new(arena, file, all, &walk, err));
+	for (;;)
+	{
+		BF_TRY(bf_offload_walk_next(walk, &h, &batch, &position, &path, err));
+		if (batch == NULL || !step(w, &h))
+			break;
+	}
+	return BF_OK;
+}
+
+/* Rows can be read only under the schema that the ledger has with it. */
+static BfStatus
+check_schema(BfArena *arena, const BifangLedger *l, BfError *err)
+{
+	BfSchema *schema;
+
+	if (l->state == BIFANG_LEDGER_OFFLOADED)
+		return bf_exec_ledger_schema(arena, BF_LEDGER_OFFLOAD, l->offload_path, &schema, err);
+	return bf_exec_ledger_schema(arena, BF_LEDGER_LIVE, l->live_dir, &schema, err);
+}
+
+static void
+check_bytes(Check *c, const BifangLedger *l)
+{
+	MemoryContext cxt = AllocSetContextCreate(c->cxt, "bifang check", ALLOCSET_DEFAULT_SIZES);
+	BfArena *arena = bifang_arena(cxt, "check", BIFANG_ARENA_MAX_SCAN);
+	BfRange all = {0, l->end_entry - 1};
+	const BfRangeSet have = {1, &all};
+	Walk w = {0};
+	BfError err = {0};
+	BfStatus status;
+
+	if (l->end_entry == 0)
+		return;
+	if (l->state == BIFANG_LEDGER_TRIMMED)
+	{
+		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, l->id);
+		BfRangeSet lost = subtract(c, &have, parquet);
+
+		if (lost.n > 0)
+			found(c, "error", ledger_name(l->id), "lost: entries %s were trimmed",
+				  ranges_text(&lost));
+		return;
+	}
+	if (l->state == BIFANG_LEDGER_OFFLOADED)
+		status = walk_offload(arena, l, &have, &w, &err);
+	else
+		status = walk_live(arena, l, &have, &w, &err);
+	if (status == BF_OK && w.trouble == NULL)
+		status = check_schema(arena, l, &err);
+	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM)
+		bifang_report(&err);
+	if (status != BF_OK)
+		found(c, "error", ledger_name(l->id), "lost: \"%s\": %s", err.object, err.text);
+	else if (w.trouble != NULL)
+		found(c, "error", ledger_name(l->id), "lost: %s", w.trouble);
+	else if (w.next < l->end_entry)
+		found(c, "error", ledger_name(l->id),
+			  "lost: ends at entry " INT64_FORMAT ", acknowledged were " INT64_FORMAT, w.next,
+			  l->end_entry);
+	MemoryContextDelete(cxt);
+}
+
+/* Names --------------------------------------------------------------------------------------- */
+
+static void
+check_names(Check *c)
+{
+	const BfHost *host = bifang_host();
+
+	for (int32_t i = 0; i < c->plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &c->plan->files[i];
+		BfPathInfo info;
+		BfError err = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		if (f->logical)
+		{
+			if (find_ledger(c, f->log.ledger_id) == NULL)
+				found(c, "error", ledger_name(f->log.ledger_id),
+					  "dangling: named by \"%s\" but not a ledger of this database", f->path);
+			continue;
+		}
+		BIFANG_CHECK(host->stat(host, f->path, &info, &err), &err);
+		if (info.kind != BF_PATH_FILE)
+			found(c, "error", "data file", "lost: \"%s\" does not exist", f->path);
+		else if (f->file_size > 0 && info.size != f->file_size)
+			found(c, "error", "data file",
+				  "lost: \"%s\" has " INT64_FORMAT " bytes, the manifest says " INT64_FORMAT,
+				  f->path, (int64) info.size, (int64) f->file_size);
+	}
+	for (int32_t i = 0; i < c->plan->covered.n; i++)
+	{
+		int64 id = c->plan->covered.items[i].ledger_id;
+		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, id);
+		BfRangeSet rest = subtract(c, &c->plan->covered.items[i].ranges, parquet);
+
+		/* What is in Parquet needs its ledger no more. */
+		if (find_ledger(c, id) == NULL && rest.n > 0)
+			found(c, "error", ledger_name(id),
+				  "dangling: entries %s are covered but it is not a ledger of this database",
+				  ranges_text(&rest));
+	}
+}
+
+static void
+check_orphans(Check *c)
+{
+	List *orphans = list_concat(bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid),
+								bifang_orphan_offloads(c->t.ice));
+	ListCell *lc;
+
+	foreach (lc, orphans)
+		found(c, "notice", ((BifangOrphan *) lfirst(lc))->path, "orphan: nothing names it");
+}
+
+Datum
+bifang_check(PG_FUNCTION_ARGS)
+{
+	Oid relid = PG_GETARG_OID(0);
+	Snapshot snap;
+	Check c = {.cxt = CurrentMemoryContext};
+	ListCell *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	c.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bifang_table_check_owner(relid);
+	snap = RegisterSnapshot(bifang_work_snapshot());
+	bifang_table_open(relid, snap, c.cxt, &c.t);
+	c.arena = bifang_arena(c.cxt, "check", BIFANG_ARENA_MAX_METADATA);
+	c.plan = bifang_lake_open(c.cxt, c.t.row.metadata_location)->plan;
+	c.ledgers = bifang_catalog_ledgers(c.t.uuid, snap);
+	check_names(&c);
+	foreach (lc, c.ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		check_coverage(&c, l->id, l->end_entry);
+		check_bytes(&c, l);
+	}
+	UnregisterSnapshot(snap);
+	check_orphans(&c);
+	return (Datum) 0;
+}

@@ -1,0 +1,249 @@
+/*
+ * pg/lake/offload.c: bifang.roll() and bifang.offload(): ledgers on their way into the lake.
+ *
+ *   open --roll (or a full ledger's last writer)--> closed --offload--> offloaded
+ *   open, empty: stays open
+ *
+ * Whoever changes a ledger's row holds the ledger's lock. Both functions work in the caller's
+ * transaction: when it rolls back the ledger is what it was, and a copy that was made is garbage.
+ * A transaction with one snapshot for all statements works on the ledgers that it sees and fails
+ * (40001) when one of them changed since. A closed ledger that it sees has all its entries in
+ * sight. Readers find the bytes through the state that their snapshot shows; the live files go only
+ * when no snapshot shows the old state (garbage.c).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "log/offload.h"
+#include "pg/lake/garbage.h"
+#include "pg/lake/lake.h"
+#include "pg/server/error.h"
+#include "pg/server/files.h"
+#include "pg/server/host.h"
+
+PG_FUNCTION_INFO_V1(bifang_roll);
+PG_FUNCTION_INFO_V1(bifang_offload);
+
+#define SCHEMA_BYTES_MAX ((size_t) 16 << 20)
+
+static List *
+current_ledgers(Oid relid, BifangTable *t)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	List *ledgers;
+
+	bifang_table_open(relid, snap, CurrentMemoryContext, t);
+	ledgers = bifang_catalog_ledgers(t->uuid, snap);
+	UnregisterSnapshot(snap);
+	return ledgers;
+}
+
+/* The ledger as the transaction sees it, with its end as of now: whoever holds the lock knows that
+ * there is no later one, and what is done to the ledger is done to all its entries. NULL when
+ * somebody else has it. */
+static BifangLedger *
+lock_and_read(int64 ledger_id, bool wait)
+{
+	BifangLedger *seen;
+	BifangLedger *latest;
+	Snapshot snap;
+
+	if (!bifang_lock_ledger(ledger_id, wait))
+		return NULL;
+	snap = RegisterSnapshot(bifang_work_snapshot());
+	seen = bifang_catalog_ledger(ledger_id, snap);
+	UnregisterSnapshot(snap);
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	latest = bifang_catalog_ledger(ledger_id, snap);
+	UnregisterSnapshot(snap);
+	if (seen == NULL || latest == NULL)
+		return NULL;
+	seen->end_entry = latest->end_entry;
+	seen->end_segment = latest->end_segment;
+	seen->end_position = latest->end_position;
+	return seen;
+}
+
+static bool
+roll_ledger(int64 ledger_id, bool wait)
+{
+	BifangLedger *l;
+
+	(void) bifang_writer_retire(ledger_id);
+	CommandCounterIncrement();
+	l = lock_and_read(ledger_id, wait);
+	if (l == NULL)
+		return false;
+	if (l->state != BIFANG_LEDGER_OPEN || l->end_entry == 0)
+	{
+		bifang_unlock_ledger(ledger_id);
+		return false;
+	}
+	l->state = BIFANG_LEDGER_CLOSED;
+	bifang_catalog_update_ledger(l);
+	return true;
+}
+
+Datum
+bifang_roll(PG_FUNCTION_ARGS)
+{
+	Oid relid = PG_GETARG_OID(0);
+	bool wait = PG_GETARG_BOOL(1);
+	BifangJob job = {.kind = "roll", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
+	const char *uuid;
+	BifangTable t;
+	List *ledgers;
+	ListCell *lc;
+	int32 closed = 0;
+
+	uuid = bifang_table_begin_work(relid, "bifang.roll()");
+	ledgers = current_ledgers(relid, &t);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		/* An end that another transaction has not committed yet doesn't show: with wait even an
+		 * empty one may turn out to have rows. */
+		if (l->state != BIFANG_LEDGER_OPEN || (l->end_entry == 0 && !wait))
+			continue;
+		if (roll_ledger(l->id, wait))
+		{
+			closed++;
+			job.rows += l->end_entry;
+		}
+	}
+	if (closed > 0)
+	{
+		job.table_uuid = t.uuid;
+		job.ns = t.row.ns;
+		job.table = t.row.name;
+		job.files = closed;
+		bifang_catalog_insert_job(&job);
+		CommandCounterIncrement();
+	}
+	else
+		bifang_unlock_table(uuid);
+	PG_RETURN_INT32(closed);
+}
+
+/* Offload ------------------------------------------------------------------------------------- */
+
+/* <offload directory>/<ledger>.bfo; a copy that a lost transaction left there keeps its name. */
+static char *
+offload_path(const BifangTable *t, int64 ledger_id)
+{
+	const BfHost *host = bifang_host();
+	const char *dir = bifang_table_offload_dir(t->ice);
+
+	for (int attempt = 0;; attempt++)
+	{
+		char *path = attempt == 0 ? psprintf("%s/" INT64_FORMAT ".bfo", dir, ledger_id)
+								  : psprintf("%s/" INT64_FORMAT "-%d.bfo", dir, ledger_id, attempt);
+		BfPathInfo info;
+		BfError err = {0};
+
+		BIFANG_CHECK(host->stat(host, path, &info, &err), &err);
+		if (info.kind == BF_PATH_MISSING)
+			return path;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static int64
+copy_ledger(const BifangLedger *l, const char *path)
+{
+	MemoryContext cxt =
+		AllocSetContextCreate(CurrentMemoryContext, "bifang offload", ALLOCSET_DEFAULT_SIZES);
+	BfArena *arena = bifang_arena(cxt, "offload", BIFANG_ARENA_MAX_SCAN);
+	BfView schema;
+	const char *schema_json;
+	int64_t bytes = 0;
+	BfError err = {0};
+
+	BIFANG_CHECK(bf_source_read_all(arena, psprintf("%s/schema.json", l->live_dir),
+									SCHEMA_BYTES_MAX, NULL, &schema, &err),
+				 &err);
+	schema_json = pnstrdup((const char *) schema.ptr, schema.len);
+	BIFANG_CHECK(
+		bf_offload_write(arena, l->live_dir, l->end_entry, schema_json, path, &bytes, &err), &err);
+	MemoryContextDelete(cxt);
+	return bytes;
+}
+
+static int64
+offload_ledger(const BifangTable *t, BifangLedger *l)
+{
+	int64 bytes = 0;
+
+	if (l->end_entry == 0)
+		l->state = BIFANG_LEDGER_TRIMMED;
+	else
+	{
+		l->offload_path = offload_path(t, l->id);
+		bytes = copy_ledger(l, l->offload_path);
+		bifang_remove_on_abort(l->offload_path, 0);
+		l->state = BIFANG_LEDGER_OFFLOADED;
+	}
+	bifang_catalog_update_ledger(l);
+	/* A copied database must not take the files of the one it was copied from. */
+	if (strcmp(l->origin, bifang_catalog_origin()) == 0)
+		bifang_catalog_insert_garbage(l->live_dir, true, "ledger offloaded");
+	return bytes;
+}
+
+Datum
+bifang_offload(PG_FUNCTION_ARGS)
+{
+	Oid relid = PG_GETARG_OID(0);
+	BifangJob job = {.kind = "offload", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
+	const char *uuid;
+	BifangTable t;
+	TupleDesc desc;
+	Datum values[3];
+	bool nulls[3] = {false};
+	List *ledgers;
+	ListCell *lc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	uuid = bifang_table_begin_work(relid, "bifang.offload()");
+	ledgers = current_ledgers(relid, &t);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *seen = lfirst(lc);
+		BifangLedger *l;
+
+		CHECK_FOR_INTERRUPTS();
+		if (seen->state != BIFANG_LEDGER_CLOSED)
+			continue;
+		l = lock_and_read(seen->id, true);
+		if (l == NULL || l->state != BIFANG_LEDGER_CLOSED)
+			continue;
+		job.bytes += offload_ledger(&t, l);
+		job.rows += l->end_entry;
+		job.files++;
+	}
+	if (job.files > 0)
+	{
+		job.table_uuid = t.uuid;
+		job.ns = t.row.ns;
+		job.table = t.row.name;
+		bifang_catalog_insert_job(&job);
+		CommandCounterIncrement();
+	}
+	else
+		bifang_unlock_table(uuid);
+	values[0] = Int32GetDatum((int32) job.files);
+	values[1] = Int64GetDatum(job.rows);
+	values[2] = Int64GetDatum(job.bytes);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}

@@ -1,0 +1,136 @@
+/*
+ * pg/scan/location.c: which files a location names; see worklist.h.
+ */
+#include "pg/scan/worklist_internal.h"
+
+#include <glob.h>
+
+#include "lib/stringinfo.h"
+
+#include "pg/server/error.h"
+#include "pg/server/host.h"
+#include "pg/server/pins.h"
+
+typedef struct DirFiles
+{
+	const char *dir;
+	List *paths;
+} DirFiles;
+
+static BfStatus
+add_parquet(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	DirFiles *d = arg;
+	size_t n = strlen(name);
+
+	(void) err;
+	if (kind == BF_PATH_FILE && n > 8 && name[0] != '.' && name[0] != '_' &&
+		strcmp(name + n - 8, ".parquet") == 0)
+		d->paths = lappend(d->paths, psprintf("%s/%s", d->dir, name));
+	return BF_OK;
+}
+
+static int
+compare_paths(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* glob() allocates by malloc, hence the care about errors in between. */
+static List *
+expand_glob(const char *pattern)
+{
+	glob_t g;
+	int rc = glob(pattern, GLOB_NOSORT, NULL, &g);
+	char **copy = NULL;
+	size_t n = rc == 0 ? g.gl_pathc : 0;
+	List *paths = NIL;
+
+	if (rc != 0 && rc != GLOB_NOMATCH)
+		ereport(ERROR, (errcode(rc == GLOB_NOSPACE ? ERRCODE_OUT_OF_MEMORY : ERRCODE_IO_ERROR),
+						errmsg("could not list files of location \"%s\"", pattern)));
+	if (n > 0)
+		copy = palloc_extended(n * sizeof *copy, MCXT_ALLOC_NO_OOM | MCXT_ALLOC_HUGE);
+	for (size_t i = 0; copy != NULL && i < n; i++)
+	{
+		size_t len = strlen(g.gl_pathv[i]) + 1;
+
+		copy[i] = palloc_extended(len, MCXT_ALLOC_NO_OOM);
+		if (copy[i] == NULL)
+			copy = NULL;
+		else
+			memcpy(copy[i], g.gl_pathv[i], len);
+	}
+	if (rc == 0)
+		globfree(&g);
+	if (n > 0 && copy == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	for (size_t i = 0; i < n; i++)
+		paths = lappend(paths, copy[i]);
+	list_sort(paths, compare_paths);
+	return paths;
+}
+
+BfPathKind
+bifang_path_kind(const char *path)
+{
+	BfPathInfo info;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bifang_host()->stat(bifang_host(), path, &info, &err), &err);
+	return info.kind;
+}
+
+/* A name that exists as it stands is no pattern, whatever characters it has. */
+List *
+bifang_expand_location(const char *location, BifangFormat format)
+{
+	BfPathKind kind = bifang_path_kind(location);
+	List *paths;
+
+	if (kind == BF_PATH_DIR && format == BIFANG_PARQUET)
+	{
+		DirFiles d = {location, NIL};
+		BfError err;
+
+		bf_error_clear(&err);
+		BIFANG_CHECK(bifang_host()->list(bifang_host(), location, add_parquet, &d, &err), &err);
+		paths = d.paths;
+	}
+	else if (kind != BF_PATH_MISSING)
+		paths = list_make1(pstrdup(location));
+	else
+		paths = expand_glob(location);
+	if (paths == NIL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
+						errmsg(kind == BF_PATH_DIR ? "directory \"%s\" has no *.parquet files"
+												   : "no file matches location \"%s\"",
+							   location)));
+	return paths;
+}
+
+List *
+bifang_pinned_location(const char *location, BifangFormat format, Snapshot snap)
+{
+	char *key = psprintf("%s %s", bifang_format_name(format), location);
+	List *paths = NIL;
+	StringInfoData s;
+	ListCell *lc;
+	Size n;
+	const char *pin = bifang_pin_get(snap, key, &n);
+
+	if (pin != NULL)
+	{
+		for (const char *p = pin; p < pin + n; p += strlen(p) + 1)
+			paths = lappend(paths, pstrdup(p));
+		return paths;
+	}
+	paths = bifang_expand_location(location, format);
+	initStringInfo(&s);
+	foreach (lc, paths)
+		appendBinaryStringInfo(&s, lfirst(lc), (int) strlen(lfirst(lc)) + 1);
+	bifang_pin_put(snap, key, s.data, (Size) s.len);
+	pfree(s.data);
+	return paths;
+}

@@ -1,0 +1,136 @@
+/*
+ * pg/scan/scan.h: rows of a foreign table, many at a time.
+ *
+ * A scan walks over the units of its worklist. Each gives column batches, which are turned into
+ * Datums column by column for a whole slice of rows; whoever iterates then copies one row's Datums
+ * per call. The worklist is made once, at the first fill, under the snapshot given there; a restart
+ * reads the same rows again.
+ *
+ * With predicates, the worklist is planned at the first fill and again when their values change;
+ * rows that are deleted or fail a predicate are left out before they become Datums.
+ *
+ *   new --restart--> ready --fill--> slice --fill--> ... --fill--> end --restart--> ready
+ */
+#ifndef BIFANG_PG_SCAN_SCAN_H
+#define BIFANG_PG_SCAN_SCAN_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "exec/reader.h"
+#include "log/segment.h"
+#include "parquet/parquet.h"
+#include "pg/catalog/options.h"
+#include "pg/convert/out.h"
+#include "pg/push/pushdown.h"
+#include "pg/scan/deletes.h"
+#include "pg/scan/worklist.h"
+
+typedef enum BifangSourceKind
+{
+	BIFANG_FROM_FIELD, /* a field of the lake table's schema */
+	BIFANG_FROM_NAME,  /* a column of plain Parquet files, by name */
+	BIFANG_FROM_KAFKA, /* BfKafkaColumn */
+	BIFANG_FROM_META   /* BifangMeta */
+} BifangSourceKind;
+
+typedef struct BifangColumn
+{
+	AttrNumber attnum;
+	Oid typid;
+	int32 typmod;
+	const char *name;
+	int32 field_id; /* 0 = by name */
+	BifangSourceKind kind;
+	int32 number;	/* field, BfKafkaColumn or BifangMeta; after binding */
+	int32 vector;	/* number of the batch's vector; -1 for META */
+	BifangOut *out; /* NULL for META, and before the first unit */
+	BfType out_type;
+	Datum *values; /* of the current slice */
+	bool *isnull;
+	bool has_nulls; /* in the current slice; isnull is filled in any case */
+	Datum text;		/* META: tier or file of the unit ... */
+	int64 text_of;	/* ... with this number */
+} BifangColumn;
+
+/* What it took, for EXPLAIN: 64-bit counters only, those of all processes are added up. */
+typedef struct BifangCounters
+{
+	int64 units_read;
+	int64 rows_out;
+	int64 rows_filtered; /* by the scan itself; readers of Parquet files count their own */
+	BfIoCounters io;
+	BfParquetCounters parquet;
+	BfLogCounters log;
+	BfDeleteCounters deletes;
+} BifangCounters;
+
+typedef struct BifangScan
+{
+	BifangOptions options;
+	const char *relname;
+	Oid relid;
+	MemoryContext cxt;		/* the scan's; everything below is in it or its children */
+	MemoryContext unit_cxt; /* life of the open unit */
+	BifangWorklist *work;	/* NULL until the first fill */
+	int32 n_columns;
+	BifangColumn *columns;
+	/* What readers are asked for, one per vector. */
+	int32 n_vectors;
+	int32 *vector_numbers;
+	const char **vector_names;
+	bool want_entry;
+	bool bound;		   /* columns have been matched with the schema */
+	bool want_lineage; /* row_id or last_updated_sequence_number */
+	/* Predicates. */
+	BifangPushdown *push; /* NULL = none */
+	bool explain;		  /* only what is known without running anything */
+	bool estimate;		  /* only how many rows there are: nothing will be read */
+	bool planned;		  /* the worklist is planned for the values as they are */
+	BfArena *pred_arena;
+	const BfPred *pred; /* NULL = all rows; its fields: see BIFANG_META_FIELD */
+	uint32 prune;
+	BfPredState *filter; /* of the open unit; NULL = none */
+	const BfType *types; /* plain files: of the open unit's vectors */
+	BifangDeleteSet *delete_set;
+	BfDeletes *deletes;	 /* of the open unit; NULL = none */
+	int32 delete_vector; /* number of the first vector that is there for deletes */
+	int32 lineage_vector;
+	/* Position. */
+	struct BifangShared *shared; /* parallel: what is handed out to all processes */
+	int32 next_unit;
+	int32 unit_step;  /* 1 = every unit; ANALYZE may leave some out */
+	BifangUnit *unit; /* NULL = none is open */
+	BfReader *reader;
+	const BfBatch *batch;
+	const uint16 *sel; /* rows of the batch that count; NULL = all */
+	int32 n_sel;	   /* how many */
+	int32 at;		   /* first of them that is not in a slice yet */
+	int32 row;		   /* next row of the slice to hand out */
+	int32 n_rows;	   /* of the slice */
+	uint16 *sel_room;
+	BifangCounters count;
+} BifangScan;
+
+/* `attrs`: attribute numbers to fill; those of the predicates are among them. `push` may be NULL.
+ * Opens nothing. */
+extern BifangScan *
+bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push);
+/* To the first row again, or for the first time; predicates take their values anew. */
+extern void bifang_scan_restart(BifangScan *s);
+/* Fixes where a Kafka log ends for this scan, so that a rescan sees the rows of the first pass:
+ * with read_committed at the last stable offset, for what was open then may have committed since.
+ */
+extern void bifang_scan_fix_end(BifangScan *s, BifangFile *f);
+/* Fills the next slice (n_rows >= 1, row = 0); false at the end. */
+extern bool bifang_scan_fill(BifangScan *s, Snapshot snapshot);
+/* What the deletes counted, into the counters. */
+extern void bifang_scan_count_deletes(BifangScan *s);
+/* The worklist, made and planned if it is not. */
+extern BifangWorklist *bifang_scan_work(BifangScan *s, Snapshot snapshot);
+/* The worklist, pinned but perhaps not planned. */
+extern BifangWorklist *bifang_scan_pin(BifangScan *s, Snapshot snapshot);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * pg/server/error.c: core errors as PostgreSQL errors; see error.h for the table.
+ */
+#include "pg/server/error.h"
+
+#include <errno.h>
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+static int
+sqlstate_of(const BfError *err)
+{
+	switch (err->code)
+	{
+		case BF_ERR_NOMEM: return ERRCODE_OUT_OF_MEMORY;
+		case BF_ERR_CORRUPT: return ERRCODE_DATA_CORRUPTED;
+		case BF_ERR_UNSUPPORTED: return ERRCODE_FEATURE_NOT_SUPPORTED;
+		case BF_ERR_IO:
+			return err->sys_errno == ENOSPC || err->sys_errno == EDQUOT ? ERRCODE_DISK_FULL
+																		: ERRCODE_IO_ERROR;
+		case BF_ERR_NOTFOUND: return ERRCODE_UNDEFINED_FILE;
+		case BF_ERR_CONFLICT: return ERRCODE_T_R_SERIALIZATION_FAILURE;
+		case BF_ERR_LIMIT: return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+		case BF_ERR_AUTH: return ERRCODE_INSUFFICIENT_PRIVILEGE;
+		case BF_ERR_CANCEL: return ERRCODE_QUERY_CANCELED;
+		case BF_ERR_VALUE: return ERRCODE_DATA_EXCEPTION;
+		case BF_OK:
+		case BF_ERR_HOST:
+		case BF_STATUS_COUNT: break;
+	}
+	return ERRCODE_INTERNAL_ERROR;
+}
+
+/* Names that came out of damaged files may hold anything; the client must get valid text. */
+static const char *
+printable(const char *text)
+{
+	char *copy;
+
+	if (pg_verifymbstr(text, strlen(text), true))
+		return text;
+	copy = pstrdup(text);
+	for (char *p = copy; *p != '\0'; p++)
+		if (IS_HIGHBIT_SET(*p))
+			*p = '?';
+	return copy;
+}
+
+static void
+emit(int elevel, const BfError *err)
+{
+	const char *object = printable(err->object);
+	const char *column = printable(err->column);
+	const char *text = printable(err->text);
+
+	if (strncmp(text, "column \"", 8) == 0) /* says so itself */
+		column = "";
+	ereport(elevel, (errcode(sqlstate_of(err)),
+					 object[0] == '\0' && column[0] == '\0'
+						 ? errmsg("%s", text)
+						 : (column[0] == '\0'
+								? errmsg("\"%s\": %s", object, text)
+								: (object[0] == '\0' ? errmsg("column \"%s\": %s", column, text)
+													 : errmsg("\"%s\": column \"%s\": %s", object,
+															  column, text))),
+					 err->checksum ? errhint("With option \"verify_checksums\" off the page is "
+											 "read in spite of that.")
+								   : 0,
+					 err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
+}
+
+void
+bifang_report(const BfError *err)
+{
+	if (err->code == BF_ERR_CANCEL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED),
+						errmsg("canceling statement due to user request")));
+	}
+	emit(ERROR, err);
+	pg_unreachable();
+}
+
+void
+bifang_warn(int elevel, const BfError *err)
+{
+	Assert(elevel < ERROR);
+	emit(elevel, err);
+}

@@ -1,0 +1,124 @@
+/*
+ * pg/server/files.c: see files.h.
+ */
+#include "pg/server/files.h"
+
+#include "access/xact.h"
+#include "utils/memutils.h"
+
+#include "pg/server/error.h"
+#include "pg/server/host.h"
+
+#define DEPTH_MAX 32
+
+/* Removing ------------------------------------------------------------------------------------ */
+
+typedef struct Removal
+{
+	const BfHost *host;
+	const char *dir;
+	int depth;
+} Removal;
+
+static BfStatus remove_dir(const BfHost *host, const char *dir, int depth, BfError *err);
+
+static BfStatus
+remove_entry(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	const Removal *r = arg;
+	char path[MAXPGPATH];
+
+	if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int) sizeof path)
+		BF_FAIL(err, BF_ERR_LIMIT, "path is too long");
+	if (kind == BF_PATH_DIR)
+		return remove_dir(r->host, path, r->depth + 1, err);
+	return r->host->unlink(r->host, path, err);
+}
+
+static BfStatus
+remove_dir(const BfHost *host, const char *dir, int depth, BfError *err)
+{
+	Removal r = {.host = host, .dir = dir, .depth = depth};
+	BfPathInfo info;
+
+	if (depth > DEPTH_MAX)
+		BF_FAIL(err, BF_ERR_LIMIT, "directories are nested too deep");
+	BF_TRY(host->stat(host, dir, &info, err));
+	if (info.kind != BF_PATH_DIR)
+		return BF_OK;
+	BF_TRY(host->list(host, dir, remove_entry, &r, err));
+	return host->rmdir(host, dir, err);
+}
+
+BfStatus
+bifang_remove_tree(const char *dir, BfError *err)
+{
+	return remove_dir(bifang_host(), dir, 0, err);
+}
+
+/* On abort ------------------------------------------------------------------------------------ */
+
+typedef struct OnAbort
+{
+	struct OnAbort *next;
+	SubTransactionId subid;
+	int parents;
+	char path[FLEXIBLE_ARRAY_MEMBER];
+} OnAbort;
+
+/* In TopTransactionContext, youngest first. */
+static OnAbort *on_abort = NULL;
+
+void
+bifang_remove_on_abort(const char *path, int parents)
+{
+	OnAbort *o =
+		MemoryContextAlloc(TopTransactionContext, offsetof(OnAbort, path) + strlen(path) + 1);
+
+	o->subid = GetCurrentSubTransactionId();
+	o->parents = parents;
+	strcpy(o->path, path);
+	o->next = on_abort;
+	on_abort = o;
+}
+
+static void
+remove_aborted(OnAbort *o)
+{
+	const BfHost *host = bifang_host();
+	BfError err = {0};
+
+	if (host->unlink(host, o->path, &err) != BF_OK)
+	{
+		bifang_warn(LOG, &err);
+		return;
+	}
+	for (; o->parents > 0; o->parents--)
+	{
+		char *slash = strrchr(o->path, '/');
+
+		if (slash == NULL)
+			return;
+		*slash = '\0';
+		if (host->rmdir(host, o->path, &err) != BF_OK) /* something else is in it */
+			return;
+	}
+}
+
+void
+bifang_on_abort_end(bool abort)
+{
+	for (; abort && on_abort != NULL; on_abort = on_abort->next)
+		remove_aborted(on_abort);
+	on_abort = NULL;
+}
+
+void
+bifang_on_abort_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort)
+{
+	/* What belongs to inner levels has passed to this one or is gone. */
+	for (OnAbort *o = on_abort; !abort && o != NULL && o->subid == subid; o = o->next)
+		o->subid = parent;
+	for (; abort && on_abort != NULL && on_abort->subid == subid; on_abort = on_abort->next)
+		remove_aborted(on_abort);
+}

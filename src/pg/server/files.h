@@ -1,0 +1,22 @@
+/*
+ * pg/server/files.h: removing files, at once or when a transaction aborts.
+ */
+#ifndef BIFANG_PG_SERVER_FILES_H
+#define BIFANG_PG_SERVER_FILES_H
+
+#include "postgres.h"
+
+#include "base/status.h"
+
+/* Removes a directory and what is in it; missing is fine. Raises nothing. */
+extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
+
+/* A file that only the current (sub)transaction's rows name: removed when that aborts, and with it
+ * its directory and the next `parents` ones above if nothing else is in them. Best effort: after a
+ * crash it stays, as a file that nothing names. */
+extern void bifang_remove_on_abort(const char *path, int parents);
+/* For the transaction callbacks (write/ledger.c); raise nothing. */
+extern void bifang_on_abort_end(bool abort);
+extern void bifang_on_abort_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort);
+
+#endif

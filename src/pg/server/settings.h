@@ -1,0 +1,27 @@
+/*
+ * pg/server/settings.h: settings of the extension, as C variables.
+ */
+#ifndef BIFANG_PG_SERVER_SETTINGS_H
+#define BIFANG_PG_SERVER_SETTINGS_H
+
+#include "postgres.h"
+
+extern bool bifang_create_on_ddl; /* bifang.create_on_ddl: CREATE FOREIGN TABLE makes lake tables */
+
+/* Where in their history lake tables are read that don't say so themselves; "" = now. */
+extern char *bifang_as_of_snapshot;
+extern char *bifang_as_of_timestamp;
+extern char *bifang_ref;
+
+extern int bifang_ledger_kb_max;		 /* bifang.ledger_size_max: a fuller ledger is closed */
+extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
+extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
+
+/* Tells the server of them all. What is not defined by then is taken out of configuration files
+ * with a warning, so nothing else may define one later. */
+extern void bifang_settings_define(void);
+
+/* BF_PRUNE_* of the settings bifang.enable_... */
+extern uint32 bifang_prune_flags(void);
+
+#endif

@@ -1,0 +1,552 @@
+/*
+ * pg/write/ledger.c: see ledger.h.
+ *
+ * Savepoints. A writer keeps a stack of marks, innermost first: (subtransaction, end when it first
+ * wrote, end recorded by then). Rows that a statement of an outer subtransaction still buffers are
+ * written out before a mark is set, so they lie below it and an inner abort leaves them alone.
+ *
+ *   statement of level 1 buffers rows a b | trigger opens level 2, inserts x | level 2 aborts
+ *   ledger:  a b | mark(level 2) | x        -> rewind to the mark: a b
+ *
+ * Isolation. The visible end of a ledger is the largest end under the reader's snapshot. A
+ * transaction with one snapshot for all its statements must therefore not append behind entries
+ * that its snapshot does not see, or its own append row would make them visible: it takes only a
+ * ledger whose newest end is the one that it sees.
+ */
+#include "pg/write/ledger.h"
+
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "io/publish.h"
+#include "pg/server/error.h"
+#include "pg/server/files.h"
+#include "pg/server/host.h"
+#include "pg/server/settings.h"
+#include "pg/write/log_cache.h"
+#include "pg/write/modify.h"
+
+#define LOCK_LEDGER 0xBF01
+#define LOCK_TABLE 0xBF02
+
+typedef struct Mark
+{
+	SubTransactionId subid;
+	BfLedgerEnd end;
+	BfLedgerEnd recorded;
+	CommandId cid;
+	struct Mark *outer;
+} Mark;
+
+struct BifangWriter
+{
+	dlist_node node;
+	MemoryContext cxt;
+	BifangLog *log;		 /* owned */
+	BifangLedger ledger; /* strings in cxt */
+	const char *table_uuid;
+	SubTransactionId subid; /* in which it was opened; gone when that aborts */
+	BfLedgerEnd start;
+	BfLedgerEnd recorded; /* what the transaction's append rows say */
+	CommandId cid;		  /* of the youngest statement whose rows are in here */
+	Mark *marks;
+	bool created; /* by this transaction: its directory goes with it */
+	bool retired;
+	bool broken; /* an error left it in an unknown state: no more rows */
+};
+
+/* Memory of the list's members hangs on TopTransactionContext. */
+static dlist_head writers = DLIST_STATIC_INIT(writers);
+/* The transaction is being prepared: its outcome is no longer ours, so the files stay as they are
+ * even when the backend fails from here on. */
+static bool handed_over = false;
+
+/* Locks --------------------------------------------------------------------------------------- */
+
+static LOCKTAG
+ledger_tag(int64 ledger_id)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) ledger_id >> 32), (uint32) ledger_id,
+						 LOCK_LEDGER);
+	return tag;
+}
+
+bool
+bifang_lock_ledger(int64 ledger_id, bool wait)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+void
+bifang_unlock_ledger(int64 ledger_id)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+static LOCKTAG
+table_tag(const char *table_uuid)
+{
+	uint64 hash =
+		hash_bytes_extended((const unsigned char *) table_uuid, (int) strlen(table_uuid), 0);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_TABLE);
+	return tag;
+}
+
+void
+bifang_lock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+bifang_unlock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* Opening ------------------------------------------------------------------------------------- */
+
+static bool
+same_end(BfLedgerEnd a, BfLedgerEnd b)
+{
+	return a.entry == b.entry && a.segment == b.segment && a.position == b.position;
+}
+
+static BfLedgerEnd
+ledger_end(const BifangLedger *l)
+{
+	return (BfLedgerEnd){l->end_entry, l->end_segment, l->end_position};
+}
+
+static BifangWriter *
+find_by_ledger(int64 ledger_id)
+{
+	dlist_iter it;
+
+	dlist_foreach(it, &writers)
+	{
+		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
+
+		if (w->ledger.id == ledger_id)
+			return w;
+	}
+	return NULL;
+}
+
+/* A writer without its log, linked when nothing can fail any more. */
+static BifangWriter *
+writer_new(const BifangTarget *target)
+{
+	MemoryContext cxt =
+		AllocSetContextCreate(TopTransactionContext, "bifang ledger writer", ALLOCSET_SMALL_SIZES);
+	BifangWriter *w = MemoryContextAllocZero(cxt, sizeof *w);
+
+	w->cxt = cxt;
+	w->table_uuid = MemoryContextStrdup(cxt, target->table_uuid);
+	w->subid = GetCurrentSubTransactionId();
+	return w;
+}
+
+static void
+writer_open(BifangWriter *w, const BifangLedger *l)
+{
+	w->ledger = *l;
+	w->ledger.live_dir = MemoryContextStrdup(w->cxt, l->live_dir);
+	w->ledger.ns = w->ledger.table = w->ledger.origin = w->ledger.offload_path = NULL;
+	w->start = w->recorded = ledger_end(l);
+	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start);
+	dlist_push_tail(&writers, &w->node);
+}
+
+static bool
+ledger_full(BfLedgerEnd end)
+{
+	return end.segment > 0 || end.position >= (int64) bifang_ledger_kb_max * 1024;
+}
+
+/* Locked, still open, and not beyond what this transaction sees: then it is ours. Returns the
+ * newest state of the ledger or NULL, unlocked. */
+static BifangLedger *
+claim_ledger(int64 ledger_id)
+{
+	BifangLedger *l;
+	Snapshot snap;
+	bool good;
+
+	if (!bifang_lock_ledger(ledger_id, false))
+		return NULL;
+	/* The previous holder is visible now: it left the list of running transactions before it let
+	 * the lock go. */
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	l = bifang_catalog_ledger(ledger_id, snap);
+	UnregisterSnapshot(snap);
+	good = l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_end(l));
+	if (good && IsolationUsesXactSnapshot())
+	{
+		const BifangLedger *seen = bifang_catalog_ledger(ledger_id, GetTransactionSnapshot());
+
+		good = seen != NULL && seen->end_entry == l->end_entry;
+	}
+	if (good)
+		return l;
+	bifang_unlock_ledger(ledger_id);
+	return NULL;
+}
+
+/* A directory that nobody has: left-overs of a lost transaction, or another database's ledger of
+ * the same number, keep theirs. */
+static const char *
+make_directory(const BifangTarget *target, int64 ledger_id)
+{
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "new ledger", BIFANG_ARENA_MAX_METADATA);
+
+	for (int attempt = 0;; attempt++)
+	{
+		char *dir = attempt == 0
+						? psprintf("%s/" INT64_FORMAT, target->live_dir, ledger_id)
+						: psprintf("%s/" INT64_FORMAT "-%d", target->live_dir, ledger_id, attempt);
+		BfError err = {0};
+		BfStatus status = bf_exec_ledger_create(arena, dir, target->schema, &err);
+
+		if (status == BF_OK)
+			status = bf_publish_bytes(arena, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir),
+									  target->table_uuid, strlen(target->table_uuid), &err);
+		if (status == BF_OK)
+		{
+			bifang_arena_free(arena);
+			return dir;
+		}
+		if (status != BF_ERR_CONFLICT || attempt > 1000)
+			bifang_report(&err);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static BifangLedger *
+create_ledger(const BifangTarget *target, CommandId cid)
+{
+	BifangLedger *l = palloc0(sizeof *l);
+
+	l->id = bifang_catalog_new_ledger_id();
+	l->state = BIFANG_LEDGER_OPEN;
+	l->schema_id = target->schema->schema_id;
+	l->ns = target->ns;
+	l->table = target->table;
+	l->origin = bifang_catalog_origin();
+	/* Locked before there is anything to find: whoever meets an unlocked directory without a row
+	 * knows that its transaction is gone. */
+	(void) bifang_lock_ledger(l->id, true);
+	l->live_dir = make_directory(target, l->id);
+	bifang_catalog_insert_ledger(target->table_uuid, l, cid);
+	return l;
+}
+
+BifangWriter *
+bifang_writer_get(const BifangTarget *target, CommandId cid)
+{
+	const char *origin = bifang_catalog_origin();
+	BifangLedger *chosen = NULL;
+	BifangWriter *w;
+	Snapshot snap;
+	List *ledgers;
+	ListCell *lc;
+	dlist_iter it;
+
+	dlist_foreach(it, &writers)
+	{
+		w = dlist_container(BifangWriter, node, it.cur);
+		if (!w->retired && !w->broken && w->ledger.schema_id == target->schema->schema_id &&
+			strcmp(w->table_uuid, target->table_uuid) == 0)
+			return w;
+	}
+
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	ledgers = bifang_catalog_open_ledgers(target->table_uuid, snap);
+	UnregisterSnapshot(snap);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		if (l->schema_id != target->schema->schema_id || strcmp(l->origin, origin) != 0 ||
+			find_by_ledger(l->id) != NULL)
+			continue;
+		chosen = claim_ledger(l->id);
+		if (chosen != NULL)
+			break;
+	}
+	w = writer_new(target);
+	w->created = chosen == NULL;
+	if (w->created)
+		chosen = create_ledger(target, cid);
+	writer_open(w, chosen);
+	return w;
+}
+
+/* Writing ------------------------------------------------------------------------------------- */
+
+/* Before the first change that an abort of the current subtransaction has to take back. */
+static void
+set_mark(BifangWriter *w)
+{
+	SubTransactionId current = GetCurrentSubTransactionId();
+	Mark *mark;
+
+	if (w->subid == current || (w->marks != NULL && w->marks->subid == current))
+		return;
+	bifang_modify_spill(w, current);
+	mark = MemoryContextAlloc(w->cxt, sizeof *mark);
+	mark->subid = current;
+	mark->end = bf_ledger_writer_end(w->log->writer);
+	mark->recorded = w->recorded;
+	mark->cid = w->cid;
+	mark->outer = w->marks;
+	w->marks = mark;
+}
+
+void
+bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *batch,
+					 const int32_t *rows, int32_t n_rows, CommandId cid, SubTransactionId subid)
+{
+	const BfHost *host = bifang_host();
+	BfError err = {0};
+
+	if (w->broken)
+		ereport(ERROR, (errcode(ERRCODE_IO_ERROR),
+						errmsg("ledger " INT64_FORMAT " could not be restored after an error",
+							   w->ledger.id),
+						errhint("End the transaction; the next one repairs the ledger.")));
+	if (subid == GetCurrentSubTransactionId())
+		set_mark(w);
+	else /* should this fail, an abort of the inner subtransaction would not take it back */
+		w->broken = true;
+	BIFANG_CHECK(bf_exec_ledger_append(w->log->writer, schema, batch, rows, n_rows,
+									   host->now_us(host) / 1000, w->log->scratch, &err),
+				 &err);
+	w->broken = false;
+	bf_arena_reset(w->log->scratch);
+	w->cid = Max(w->cid, cid);
+}
+
+void
+bifang_writer_record(BifangWriter *w)
+{
+	BfLedgerEnd end = bf_ledger_writer_end(w->log->writer);
+
+	if (same_end(end, w->recorded))
+		return;
+	set_mark(w);
+	end = bf_ledger_writer_end(w->log->writer);
+	bifang_catalog_insert_append(w->ledger.id, end, w->cid);
+	w->recorded = end;
+	w->retired |= ledger_full(end);
+}
+
+bool
+bifang_writer_retired(const BifangWriter *w)
+{
+	return w->retired;
+}
+
+int64
+bifang_writer_ledger_id(const BifangWriter *w)
+{
+	return w->ledger.id;
+}
+
+bool
+bifang_writer_retire(int64 ledger_id)
+{
+	BifangWriter *w = find_by_ledger(ledger_id);
+	BfError err = {0};
+
+	if (w == NULL)
+		return false;
+	bifang_modify_flush(w->table_uuid);
+	w->retired = true;
+	BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
+	return true;
+}
+
+/* Ends ---------------------------------------------------------------------------------------- */
+
+/* Full ledgers are closed here: the command that made one does not see its row. */
+static void
+close_if_full(BifangWriter *w)
+{
+	BifangLedger *l;
+	Snapshot snap;
+
+	if (!ledger_full(w->recorded))
+		return;
+	CommandCounterIncrement();
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	l = bifang_catalog_ledger(w->ledger.id, snap);
+	UnregisterSnapshot(snap);
+	/* This transaction may have closed or even offloaded it already. */
+	if (l == NULL || l->state != BIFANG_LEDGER_OPEN)
+		return;
+	l->state = BIFANG_LEDGER_CLOSED;
+	bifang_catalog_update_ledger(l);
+}
+
+static void
+sync_writers(void)
+{
+	dlist_iter it;
+	BfError err = {0};
+
+	bifang_modify_flush(NULL);
+	dlist_foreach(it, &writers)
+	{
+		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
+
+		close_if_full(w);
+		if (!same_end(w->recorded, w->start))
+			BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
+	}
+}
+
+typedef enum Fate
+{
+	FATE_KEEP,	/* committed: the log may stay open for the next transaction */
+	FATE_CLOSE, /* the files stay as they are */
+	FATE_CUT	/* aborted: what was written goes */
+} Fate;
+
+/* Runs in commit and abort: nothing here may raise. */
+static void
+forget_writer(BifangWriter *w, Fate fate)
+{
+	char dir[MAXPGPATH];
+	bool remove = fate == FATE_CUT && w->created;
+	BfError err = {0};
+
+	dlist_delete(&w->node);
+	strlcpy(dir, w->ledger.live_dir, sizeof dir);
+	if (fate == FATE_CUT && !remove &&
+		bf_ledger_writer_rewind(w->log->writer, w->start, &err) != BF_OK)
+		bifang_warn(LOG, &err);
+	if (fate == FATE_KEEP && !w->retired && !w->broken)
+		bifang_log_keep(w->log);
+	else
+		bifang_log_close(w->log);
+	MemoryContextDelete(w->cxt);
+	if (remove && bifang_remove_tree(dir, &err) != BF_OK)
+		bifang_warn(LOG, &err);
+}
+
+static void
+forget_all(Fate fate)
+{
+	dlist_mutable_iter it;
+
+	dlist_foreach_modify(it, &writers)
+		forget_writer(dlist_container(BifangWriter, node, it.cur), fate);
+	bifang_modify_forget();
+	bifang_on_abort_end(fate == FATE_CUT);
+	handed_over = false;
+}
+
+static void
+on_xact(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT: sync_writers(); break;
+		case XACT_EVENT_PRE_PREPARE:
+			sync_writers();
+			handed_over = true;
+			break;
+		case XACT_EVENT_COMMIT: forget_all(FATE_KEEP); break;
+		case XACT_EVENT_PREPARE: forget_all(FATE_CLOSE); break;
+		/* An error after PRE_COMMIT comes before the commit record (after it the server would
+		 * panic), so what was synced can be cut again. */
+		case XACT_EVENT_ABORT: forget_all(handed_over ? FATE_CLOSE : FATE_CUT); break;
+		default: break;
+	}
+}
+
+static void
+writer_abort_sub(BifangWriter *w, SubTransactionId subid)
+{
+	Mark *mark = w->marks;
+	BfError err = {0};
+
+	if (mark == NULL || mark->subid != subid)
+		return;
+	if (bf_ledger_writer_rewind(w->log->writer, mark->end, &err) != BF_OK)
+	{
+		w->broken = true;
+		bifang_warn(LOG, &err);
+	}
+	bf_arena_reset(w->log->scratch);
+	w->recorded = mark->recorded;
+	w->cid = mark->cid;
+	w->marks = mark->outer;
+	pfree(mark);
+}
+
+static void
+writer_commit_sub(BifangWriter *w, SubTransactionId subid, SubTransactionId parent)
+{
+	Mark *mark = w->marks;
+
+	if (w->subid == subid)
+		w->subid = parent;
+	if (mark == NULL || mark->subid != subid)
+		return;
+	if (w->subid == parent || (mark->outer != NULL && mark->outer->subid == parent))
+	{
+		w->marks = mark->outer;
+		pfree(mark);
+	}
+	else
+		mark->subid = parent;
+}
+
+static void
+on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	dlist_mutable_iter it;
+
+	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	bifang_modify_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
+	bifang_on_abort_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
+	dlist_foreach_modify(it, &writers)
+	{
+		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
+
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			writer_commit_sub(w, subid, parent);
+		else if (w->subid == subid)
+			forget_writer(w, FATE_CUT);
+		else
+			writer_abort_sub(w, subid);
+	}
+}
+
+void
+bifang_ledger_init(void)
+{
+	bifang_catalog_before_ledgers = bifang_modify_flush;
+	RegisterXactCallback(on_xact, NULL);
+	RegisterSubXactCallback(on_subxact, NULL);
+}

@@ -1,0 +1,73 @@
+/*
+ * pg/write/ledger.h: who writes which ledger, and what becomes of it when the transaction ends.
+ *
+ * A transaction has at most one writer per table and schema. The writer holds the ledger's lock
+ * until the transaction ends (a prepared transaction keeps holding it), so a ledger has one writer
+ * at a time and its acknowledged entries are a contiguous prefix.
+ *
+ *   rows --bifang_writer_append--> bytes in the ledger (end moves in memory)
+ *        --bifang_writer_record--> a row in bifang.append (visible to later commands)
+ *        --PRE_COMMIT-----------> bytes durable, then PostgreSQL commits the append row
+ *
+ * Edges of the transaction's events:
+ *   PRE_COMMIT, PRE_PREPARE   close full ledgers, sync every writer; an error here aborts
+ *   COMMIT, PREPARE           forget the writers; after COMMIT files may stay open (log_cache.h)
+ *   ABORT                     cut what was written (best effort: the next writer cuts too), forget
+ *   COMMIT_SUB                marks and writers pass to the parent
+ *   ABORT_SUB                 writers opened inside are dropped with their locks; others go back to
+ *                             their end at the start of the subtransaction
+ */
+#ifndef BIFANG_PG_WRITE_LEDGER_H
+#define BIFANG_PG_WRITE_LEDGER_H
+
+#include "postgres.h"
+
+#include "exec/write/ledger_append.h"
+#include "pg/catalog/catalog.h"
+
+typedef struct BifangWriter BifangWriter;
+
+/* What a writer writes: identity and names of the table, and where its new ledgers are made. */
+typedef struct BifangTarget
+{
+	const char *table_uuid;
+	const char *ns;
+	const char *table;
+	const char *live_dir;
+	const BfSchema *schema; /* borrowed: the caller's statement */
+} BifangTarget;
+
+/* A ledger's directory has the log, its schema, and this: the uuid of the table. */
+#define BIFANG_LEDGER_OWNER_FILE "table"
+
+/* Called once from _PG_init, before the prefix "bifang" is reserved: settings and callbacks. */
+extern void bifang_ledger_init(void);
+
+/* The transaction's writer for this table and schema: the one it has, else on a free ledger, else
+ * on a new one, which commands after `cid` see. */
+extern BifangWriter *bifang_writer_get(const BifangTarget *target, CommandId cid);
+/* Rows of one partition as one log batch. rows = NULL: the first n_rows. cid and subid are those of
+ * the statement that the rows belong to; a statement of an outer subtransaction may be written out
+ * while an inner one runs, which must not cut it when it aborts. */
+extern void
+bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *batch,
+					 const int32_t *rows, int32_t n_rows, CommandId cid, SubTransactionId subid);
+/* Makes what was appended visible to later commands; nothing to do when nothing was. A ledger that
+ * is full takes no more rows and is closed when the transaction commits. */
+extern void bifang_writer_record(BifangWriter *w);
+/* Takes no more rows: ask for another writer. */
+extern bool bifang_writer_retired(const BifangWriter *w);
+extern int64 bifang_writer_ledger_id(const BifangWriter *w);
+
+/* Locks, all held to the end of the transaction, visible in pg_locks as advisory locks with
+ * objsubid 0xBF01 (ledger) and 0xBF02 (table). */
+extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
+extern void bifang_unlock_ledger(int64 ledger_id);
+extern void bifang_lock_table(const char *table_uuid);
+extern void bifang_unlock_table(const char *table_uuid); /* when nothing was changed under it */
+
+/* The current transaction's own writer on this ledger, if any, takes no more rows (roll, offload)
+ * and everything it appended is on disk, readable by path. False: it has none. */
+extern bool bifang_writer_retire(int64 ledger_id);
+
+#endif

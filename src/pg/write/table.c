@@ -1,0 +1,126 @@
+/*
+ * pg/write/table.c: see table.h.
+ */
+#include "pg/write/table.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+
+#include "pg/catalog/cache.h"
+#include "pg/server/version.h"
+
+void
+bifang_table_check_managed(const BifangOptions *o, const char *verb)
+{
+	const char *name = OidIsValid(o->relid) ? get_rel_name(o->relid) : "?";
+
+	if (o->format != BIFANG_ICEBERG)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s foreign table \"%s\"", verb, name),
+				 errdetail("Tables of format %s are read only.", bifang_format_name(o->format))));
+	if (o->remote_catalog && o->location == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("cannot %s foreign table \"%s\"", verb, name),
+						errdetail("Its catalog is in another database, which is only read.")));
+	if (o->as_of_snapshot != NULL || o->as_of_timestamp != NULL || o->ref != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s foreign table \"%s\"", verb, name),
+				 errdetail("Its options show the lake table as it was, or another branch.")));
+	if (o->location != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s foreign table \"%s\"", verb, name),
+				 errdetail("It is found by its location; its current state is kept elsewhere."),
+				 errhint("Adopt the table with bifang.register_table() and make a foreign table "
+						 "with options \"namespace\" and \"table\".")));
+}
+
+void
+bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
+{
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+
+	bifang_options_get(relid, &out->options);
+	bifang_table_check_managed(&out->options, "change");
+	if (!bifang_catalog_lookup(&out->options, snap, &out->row))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
+				 errmsg("lake table %s.%s does not exist in catalog \"%s\"", out->row.ns,
+						out->row.name, out->row.catalog),
+				 errhint("The view bifang.tables lists what exists; bifang.create_table() makes a "
+						 "new one.")));
+	out->ice = bifang_lake_table(cxt, out->row.metadata_location);
+	out->uuid = out->ice->metadata->uuid;
+	if (out->uuid[0] == '\0')
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("lake table %s.%s has no uuid", out->row.ns, out->row.name),
+						errhint("Let another engine upgrade it to format version 2.")));
+	MemoryContextSwitchTo(old);
+}
+
+bool
+bifang_table_is_own(const BfIceTable *t)
+{
+	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
+
+	return origin != NULL && strcmp(origin, bifang_catalog_origin()) == 0;
+}
+
+char *
+bifang_table_offload_dir(const BfIceTable *t)
+{
+	char *sub;
+
+	if (bifang_table_is_own(t))
+		return psprintf("%s/offload", t->location.found);
+	sub = pstrdup(bifang_catalog_origin());
+	*strchr(sub, '/') = '-';
+	return psprintf("%s/offload/%s", t->location.found, sub);
+}
+
+void
+bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what)
+{
+	const char *dir = t->location.found;
+	size_t n = strlen(o->warehouse);
+
+	if ((strncmp(dir, o->warehouse, n) == 0 && dir[n] == '/') ||
+		has_privs_of_role(role, ROLE_PG_WRITE_SERVER_FILES))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to %s \"%s\"", what, dir),
+			 errdetail("The table lies outside of the server's warehouse; role \"%s\" needs the "
+					   "privileges of pg_write_server_files.",
+					   GetUserNameFromId(role, false))));
+}
+
+void
+bifang_table_check_owner(Oid relid)
+{
+	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
+		GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid !=
+			get_foreign_data_wrapper_oid("bifang_fdw", false))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a foreign table of bifang_fdw", get_rel_name(relid))));
+	if (!bifang_owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+}
+
+BifangTarget
+bifang_table_target(const BifangTable *t)
+{
+	return (BifangTarget){.table_uuid = t->uuid,
+						  .ns = t->row.ns,
+						  .table = t->row.name,
+						  .live_dir = t->options.live_dir,
+						  .schema = t->ice->schema};
+}

@@ -1,0 +1,46 @@
+/*
+ * pg/write/table.h: a lake table as the catalog names it, for those who write or maintain it.
+ */
+#ifndef BIFANG_PG_WRITE_TABLE_H
+#define BIFANG_PG_WRITE_TABLE_H
+
+#include "postgres.h"
+
+#include "iceberg/table.h"
+#include "pg/catalog/catalog.h"
+#include "pg/write/ledger.h"
+
+typedef struct BifangTable
+{
+	BifangOptions options;
+	BifangLakeTable row;
+	const BfIceTable *ice; /* lives as long as the context given */
+	const char *uuid;
+} BifangTable;
+
+/* Raises with a hint when the foreign table is not bound to a table of the catalog (other format,
+ * found by location) or the catalog has none of that name. */
+extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out);
+/* The same refusal alone: `verb` is "insert into", "commit". */
+extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
+
+/* A table that this database made says so in a property. Another one's (the database was copied, or
+ * the table was adopted) is shared: its files are never removed, and our offload files keep apart
+ * from its owner's. */
+#define BIFANG_ORIGIN_PROPERTY "bifang.origin"
+extern bool bifang_table_is_own(const BfIceTable *t);
+extern char *bifang_table_offload_dir(const BfIceTable *t);
+
+/* Writing next to a table that lies outside of the server's warehouse (it was adopted) needs the
+ * role pg_write_server_files. Raises 42501 when `role` lacks it; `what` is done to which directory.
+ */
+extern void
+bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what);
+
+/* Raises unless the current user owns the foreign table. */
+extern void bifang_table_check_owner(Oid relid);
+
+/* What a writer of the table needs to know; strings are borrowed from t. */
+extern BifangTarget bifang_table_target(const BifangTable *t);
+
+#endif
