@@ -185,6 +185,13 @@ coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the 
 
 -include $(COVER_OBJ:.o=.d) $(COVER_FUZZ_OBJ:.o=.d)
 
+.PHONY: mutants mutants-check
+mutants: ## Each promise broken once, in a copy: a test must see it (ONLY="durability/*")
+	@JOBS=$(or $(JOBS),2) test/mutants/run.pl $(foreach g,$(ONLY),'$(g)')
+
+mutants-check: ## Do all mutants fit the sources?
+	@test/mutants/run.pl --check
+
 .PHONY: corpus test-interop demo
 corpus: stage ## The files that BIFANG_CORPUS names, read through SQL
 	@test/corpus/run.sh

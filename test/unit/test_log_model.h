@@ -161,6 +161,58 @@ segment_path(const Model *m, int64_t base, const char *suffix)
 	return bf_arena_printf(test_arena(), "%s/%020lld.%s", m->dir, (long long) base, suffix);
 }
 
+/* What Kafka's recovery makes of each .log is what stands in the index files. `closed`: the last
+ * segment has its final time entry too. */
+static inline void
+model_check_indexes(const Model *m, bool closed)
+{
+	static uint8_t log[1 << 20], have[1 << 16], want[1 << 16];
+	BfLogDir *d;
+
+	REQUIRE_OK(bf_log_dir_open(test_arena(), m->dir, NULL, &d, &test_err));
+	for (int32_t s = 0; s < bf_log_dir_n_segments(d); s++)
+	{
+		const BfSegmentInfo *info = bf_log_dir_segment(d, s);
+		bool last = s == bf_log_dir_n_segments(d) - 1;
+		size_t size = read_file(info->path, log, sizeof log);
+		size_t pos = 0, indexed = 0, n = 0, t = 0;
+		int64_t max = -1, max_offset = -1, entry = -1;
+		static uint8_t times[1 << 16];
+		char path[512];
+
+		while (pos < size)
+		{
+			BfBatchHeader h;
+
+			REQUIRE_OK(bf_batch_header(log + pos, size - pos, 0, &h, &test_err));
+			if (h.max_timestamp > max)
+				max = h.max_timestamp, max_offset = h.last_offset;
+			if (pos - indexed > 4096)
+			{
+				bf_store32be(want + n, (uint32_t) (h.last_offset - info->base_offset));
+				bf_store32be(want + n + 4, (uint32_t) pos);
+				n += 8;
+				indexed = pos;
+			}
+			if (max > entry && ((pos == indexed && pos > 0) ||
+								(pos + (size_t) h.total_bytes == size && (closed || !last))))
+			{
+				bf_store64be(times + t, (uint64_t) max);
+				bf_store32be(times + t + 8, (uint32_t) (max_offset - info->base_offset));
+				t += 12;
+				entry = max;
+			}
+			pos += (size_t) h.total_bytes;
+		}
+		snprintf(path, sizeof path, "%.*s.index", (int) strlen(info->path) - 4, info->path);
+		EXPECT_EQ(read_file(path, have, sizeof have), n);
+		EXPECT(memcmp(have, want, n) == 0);
+		snprintf(path, sizeof path, "%.*s.timeindex", (int) strlen(info->path) - 4, info->path);
+		EXPECT_EQ(read_file(path, have, sizeof have), t);
+		EXPECT(memcmp(have, times, t) == 0);
+	}
+}
+
 /* A ledger of a few segments, closed; returns the arena's end. */
 static inline void
 make_ledger_in(Model *m, const char *name, int batches, uint32_t len_max, int64_t segment_bytes)

@@ -6,58 +6,6 @@
 #include "unit/lib/host_posix.h"
 #include "unit/test_log_model.h"
 
-/* What Kafka's recovery makes of each .log is what stands in the index files. `closed`: the last
- * segment has its final time entry too. */
-static void
-check_indexes(const Model *m, bool closed)
-{
-	static uint8_t log[1 << 20], have[1 << 16], want[1 << 16];
-	BfLogDir *d;
-
-	REQUIRE_OK(bf_log_dir_open(test_arena(), m->dir, NULL, &d, &test_err));
-	for (int32_t s = 0; s < bf_log_dir_n_segments(d); s++)
-	{
-		const BfSegmentInfo *info = bf_log_dir_segment(d, s);
-		bool last = s == bf_log_dir_n_segments(d) - 1;
-		size_t size = read_file(info->path, log, sizeof log);
-		size_t pos = 0, indexed = 0, n = 0, t = 0;
-		int64_t max = -1, max_offset = -1, entry = -1;
-		static uint8_t times[1 << 16];
-		char path[512];
-
-		while (pos < size)
-		{
-			BfBatchHeader h;
-
-			REQUIRE_OK(bf_batch_header(log + pos, size - pos, 0, &h, &test_err));
-			if (h.max_timestamp > max)
-				max = h.max_timestamp, max_offset = h.last_offset;
-			if (pos - indexed > 4096)
-			{
-				bf_store32be(want + n, (uint32_t) (h.last_offset - info->base_offset));
-				bf_store32be(want + n + 4, (uint32_t) pos);
-				n += 8;
-				indexed = pos;
-			}
-			if (max > entry && ((pos == indexed && pos > 0) ||
-								(pos + (size_t) h.total_bytes == size && (closed || !last))))
-			{
-				bf_store64be(times + t, (uint64_t) max);
-				bf_store32be(times + t + 8, (uint32_t) (max_offset - info->base_offset));
-				t += 12;
-				entry = max;
-			}
-			pos += (size_t) h.total_bytes;
-		}
-		snprintf(path, sizeof path, "%.*s.index", (int) strlen(info->path) - 4, info->path);
-		EXPECT_EQ(read_file(path, have, sizeof have), n);
-		EXPECT(memcmp(have, want, n) == 0);
-		snprintf(path, sizeof path, "%.*s.timeindex", (int) strlen(info->path) - 4, info->path);
-		EXPECT_EQ(read_file(path, have, sizeof have), t);
-		EXPECT(memcmp(have, times, t) == 0);
-	}
-}
-
 /* What a writer that died may leave after the acknowledged end. */
 static void
 litter(const Model *m)
@@ -106,7 +54,7 @@ TEST(writer_random_sequences_match_a_model)
 			{
 				REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
 				acked = m.n_ends - 1;
-				check_indexes(&m, false);
+				model_check_indexes(&m, false);
 			}
 			else
 			{
@@ -116,7 +64,7 @@ TEST(writer_random_sequences_match_a_model)
 				{
 					REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
 					acked = m.n_ends - 1;
-					check_indexes(&m, true);
+					model_check_indexes(&m, true);
 				}
 				bf_arena_free(a);
 				a = bf_arena_new(test_host(), "writer", (size_t) 1 << 30);
@@ -126,7 +74,7 @@ TEST(writer_random_sequences_match_a_model)
 				REQUIRE_OK(
 					bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
 				REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
-				check_indexes(&m, false);
+				model_check_indexes(&m, false);
 			}
 			if (op % 5 == 0 && !model_check(&m, NULL))
 				break;
@@ -208,7 +156,7 @@ TEST(writer_opens_over_any_truncation)
 				EXPECT_EQ(status, BF_OK);
 				if (status == BF_OK)
 					REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
-				check_indexes(&copy, true);
+				model_check_indexes(&copy, true);
 			}
 			bf_arena_free(a);
 			if (test_failed())
@@ -304,7 +252,7 @@ fault_round(const Model *base, TestFault kind, bool sticky, bool *fired)
 		REQUIRE_OK(bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
 		REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
 		bf_arena_free(a);
-		check_indexes(&m, true);
+		model_check_indexes(&m, true);
 		model_check(&m, NULL);
 		if (!*fired || test_failed())
 			return;
