@@ -104,7 +104,7 @@ run_positions(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 		BfDeleteCache *c;
 
 		FUZZ_CHECK(bf_delete_cache_new(a, options, &c, &err) == BF_OK);
-		status[i] = bf_deletes_new(a, c, DATA_PATH, 1, &source, 1, &d[i], &err);
+		status[i] = bf_deletes_load(a, c, DATA_PATH, 1, &source, 1, &d[i], &err);
 		FUZZ_CHECK(expected(status[i]));
 		FUZZ_CHECK(status[i] == BF_OK || err.object[0] != '\0');
 	}
@@ -172,7 +172,7 @@ run_keys(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 	for (int k = 0; k < KEYS_MAX && schema->n_fields > 0; k++)
 		ids[source.n_ids++] = schema->fields[fuzz_take_below(in, (uint64_t) schema->n_fields)].id;
 	FUZZ_CHECK(bf_delete_cache_new(a, options, &c, &err) == BF_OK);
-	status = bf_deletes_new(a, c, DATA_PATH, 1, &source, 1, &d, &err);
+	status = bf_deletes_load(a, c, DATA_PATH, 1, &source, 1, &d, &err);
 	FUZZ_CHECK(expected(status));
 	FUZZ_CHECK(status == BF_OK || err.object[0] != '\0');
 	if (status == BF_OK && d != NULL)

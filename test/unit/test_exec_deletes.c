@@ -293,7 +293,7 @@ TEST(deletes_equality_each)
 		memset(want, 0xff, sizeof want);
 		memset(got, 0xff, sizeof got);
 		expect_keys(a, &equality[i], want);
-		REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
+		REQUIRE_OK(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 		if (d != NULL)
 			REQUIRE_OK(apply(a, d, 0, got, &test_err));
 		check_same(got, want, s.path);
@@ -314,7 +314,7 @@ TEST(deletes_equality_order)
 	memset(want, 0xff, sizeof want);
 	memset(got, 0xff, sizeof got);
 	expect_keys(a, &equality[1], want);
-	REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 	REQUIRE(d != NULL);
 	REQUIRE(bf_deletes_fields(d, &n) != NULL && n == 2);
 	REQUIRE_OK(apply(a, d, 0, got, &test_err));
@@ -364,7 +364,7 @@ TEST(deletes_random)
 		for (int32_t i = 0; i < rg * 300; i++)
 			bf_validity_set(want, i, true);
 		memset(got, 0xff, sizeof got);
-		REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, sources, n, &d, &test_err));
+		REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, sources, n, &d, &test_err));
 		if (d != NULL)
 			REQUIRE_OK(apply(a, d, rg, got, &test_err));
 		check_same(got, want, "several");
@@ -397,12 +397,12 @@ TEST(deletes_sequence)
 	{
 		/* An old data file: both are newer. */
 		memset(got, 0xff, sizeof got);
-		REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 2, s, 2, &d, &test_err));
+		REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 2, s, 2, &d, &test_err));
 		REQUIRE_OK(apply(a, d, 0, got, &test_err));
 		check_same(got, both, "old file");
 		/* As old as the first delete file, whose keys are there and don't count. */
 		memset(got, 0xff, sizeof got);
-		REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 3, &s[1], 1, &d, &test_err));
+		REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 3, &s[1], 1, &d, &test_err));
 		REQUIRE_OK(apply(a, d, 0, got, &test_err));
 		check_same(got, renamed, "new file");
 	}
@@ -419,31 +419,31 @@ TEST(deletes_equality_refused)
 	BfDeleteCache *c = new_cache(a);
 	BfDeletes *d;
 
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
 	EXPECT_STR(test_err.object, s.path);
 	EXPECT(strstr(test_err.text, "field 99") != NULL);
 	/* A key column that the delete file lacks. */
 	s.ids = lacking_ids;
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
 	EXPECT_STR(test_err.object, s.path);
 	s.n_ids = 0;
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
 	s.n_ids = 1;
 	s.path = DATA "missing.parquet";
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_NOTFOUND, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_NOTFOUND, -1);
 	s.path = DATA "vectors.puffin";
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
 	s = as_avro(equality[0]);
 	s.n_ids = 2;
 	s.ids = lacking_ids;
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, -1);
 	EXPECT_STR(test_err.object, s.path);
 	s.path = DATA "eq_id.parquet";
-	EXPECT_FAIL(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, 0);
+	EXPECT_FAIL(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err), BF_ERR_CORRUPT, 0);
 	EXPECT_STR(test_err.object, s.path);
 	/* None of it has spoilt the cache. */
 	s = equality[0];
-	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
 	EXPECT(d != NULL);
 }
 
@@ -524,7 +524,7 @@ TEST(deletes_position)
 			if (n % 2 == 1)
 				s = avro;
 			EXPECT_EQ(expect_positions(a, files[f], data[k], want), deleted[f][k]);
-			REQUIRE_OK(bf_deletes_new(a, c, data[k], 4, &s, 1, &d, &test_err));
+			REQUIRE_OK(bf_deletes_load(a, c, data[k], 4, &s, 1, &d, &test_err));
 			EXPECT_EQ(d != NULL, deleted[f][k] > 0 || (k == 2 && f < 2));
 			if (d == NULL)
 				continue;
@@ -559,7 +559,7 @@ TEST(deletes_position_refused)
 	{
 		BfDeleteSource bad = {.kind = BF_DELETE_POSITION, .path = cases[i].file};
 
-		EXPECT_FAIL(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
+		EXPECT_FAIL(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
 					BF_ERR_CORRUPT, -1);
 		EXPECT_STR(test_err.object, cases[i].file);
 		if (strstr(test_err.text, cases[i].what) == NULL)
@@ -568,19 +568,19 @@ TEST(deletes_position_refused)
 			bad.avro = true;
 		else
 			bad = as_avro(bad);
-		EXPECT_FAIL(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
+		EXPECT_FAIL(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
 					BF_ERR_CORRUPT, -1);
 		EXPECT_STR(test_err.object, bad.path);
 		if (strstr(test_err.text, cases[i].what) == NULL)
 			test_fail(__FILE__, __LINE__, "%s: %s", bad.path, test_err.text);
 	}
 	/* By their names where the file has no ids. */
-	REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 	REQUIRE(d != NULL);
 	apply_rows(d, 0, 64, got);
 	EXPECT_EQ(got[0], ~(uint64_t) 0xffc00);
 	s = as_avro(s);
-	REQUIRE_OK(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err));
 	REQUIRE(d != NULL);
 	apply_rows(d, 0, 64, got);
 	EXPECT_EQ(got[0], ~(uint64_t) 0xffc00);
@@ -601,16 +601,16 @@ TEST(deletes_dangling)
 	for (int32_t i = 500; i < BF_BATCH_ROWS; i++)
 		behind += !bf_valid(named, i);
 	EXPECT(behind > 0 && behind < 300);
-	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, s, 1, &d, &test_err));
-	bf_deletes_count_dangling(d, ROWS);
+	REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, s, 1, &d, &test_err));
+	bf_delete_count_dangling(c, d, ROWS);
 	EXPECT_EQ(bf_delete_counters(c)->dangling, 0);
-	bf_deletes_count_dangling(d, 500);
+	bf_delete_count_dangling(c, d, 500);
 	EXPECT_EQ(bf_delete_counters(c)->dangling, behind);
-	bf_deletes_count_dangling(d, -1); /* nobody knows how many rows there are */
+	bf_delete_count_dangling(c, d, -1); /* nobody knows how many rows there are */
 	EXPECT_EQ(bf_delete_counters(c)->dangling, behind);
 	/* One far away, in both files. */
-	REQUIRE_OK(bf_deletes_new(a, c, "/lake/t/data/c.parquet", 4, s, 2, &d, &test_err));
-	bf_deletes_count_dangling(d, ROWS);
+	REQUIRE_OK(bf_deletes_load(a, c, "/lake/t/data/c.parquet", 4, s, 2, &d, &test_err));
+	bf_delete_count_dangling(c, d, ROWS);
 	EXPECT_EQ(bf_delete_counters(c)->dangling, behind + 2);
 }
 
@@ -629,7 +629,7 @@ TEST(deletes_vector)
 	uint64_t got[BF_VALIDITY_WORDS];
 	BfDeletes *d;
 
-	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
 	REQUIRE(d != NULL);
 	apply_rows(d, 0, 64, got);
 	EXPECT_EQ(got[0], UINT64_MAX - 7);
@@ -644,7 +644,7 @@ TEST(deletes_vector)
 	s.offset = 58;
 	s.length = 61;
 	s.record_count = -1;
-	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
 	memset(got, 0xff, sizeof got);
 	REQUIRE_OK(apply(a, d, 0, got, &test_err));
 	EXPECT_EQ(count(got), 200);
@@ -654,7 +654,7 @@ TEST(deletes_vector)
 	s.offset = 119;
 	s.length = 20;
 	s.record_count = 0;
-	REQUIRE_OK(bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err));
 	EXPECT(d == NULL);
 }
 
@@ -679,7 +679,7 @@ TEST(deletes_vector_refused)
 							.length = cases[i].length,
 							.record_count = cases[i].records};
 
-		EXPECT_FAIL(bf_deletes_new(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err),
+		EXPECT_FAIL(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &s, 1, &d, &test_err),
 					BF_ERR_CORRUPT, -1);
 		EXPECT_STR(test_err.object, s.path);
 	}
@@ -706,7 +706,7 @@ TEST(deletes_limit)
 		options.bytes_max = max;
 		status = bf_delete_cache_new(a, &options, &c, &test_err);
 		if (status == BF_OK)
-			status = bf_deletes_new(a, c, DATA_PATH, 4, &s, 1, &d, &test_err);
+			status = bf_deletes_load(a, c, DATA_PATH, 4, &s, 1, &d, &test_err);
 		if (status == BF_OK)
 			break;
 		EXPECT_EQ(status, BF_ERR_LIMIT);
@@ -740,7 +740,7 @@ scenario(const BfHost *host, BfDeleteSource name_f, BfError *err)
 	memset(got, 0xff, sizeof got);
 	status = bf_delete_cache_new(a, &options, &c, err);
 	if (status == BF_OK)
-		status = bf_deletes_new(a, c, DATA_PATH, 4, sources, 4, &d, err);
+		status = bf_deletes_load(a, c, DATA_PATH, 4, sources, 4, &d, err);
 	if (status == BF_OK)
 		status = apply(a, d, 0, got, err);
 	/* Never fewer deletes than there are. */

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "exec/delete/deletes.h"
+#include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "unit/lib/runner.h"
@@ -116,7 +116,7 @@ deletes_of(BfArena *a, Table *t, BfDeleteCache *c, const BfIceDataFile *f, BfDel
 				break;
 		}
 	}
-	return bf_deletes_new(a, c, f->path, f->sequence_number, sources, n, out, err);
+	return bf_deletes_load(a, c, f->path, f->sequence_number, sources, n, out, err);
 }
 
 static BfStatus

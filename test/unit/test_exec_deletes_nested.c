@@ -4,7 +4,7 @@
  */
 #include "avro/container.h"
 #include "exec/read/avro_reader.h"
-#include "exec/delete/deletes.h"
+#include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "io/publish.h"
@@ -118,7 +118,7 @@ rows_left(const char *path, const BfDeleteSource *source, char *out)
 	BF_TRY(bf_ice_metadata_parse(a, metadata_text, strlen(metadata_text), &metadata, &test_err));
 	options.arg = metadata;
 	BF_TRY(bf_delete_cache_new(a, &options, &c, &test_err));
-	BF_TRY(bf_deletes_new(a, c, path, 1, source, 1, &filter.deletes, &test_err));
+	BF_TRY(bf_deletes_load(a, c, path, 1, source, 1, &filter.deletes, &test_err));
 	BF_TRY(bf_exec_parquet_open(a, path, NULL, &f, &test_err));
 	BF_TRY(bf_exec_parquet_reader_filtered(a, f, &p, NULL, 0, -1, &filter, NULL, &r, &test_err));
 	for (;;)

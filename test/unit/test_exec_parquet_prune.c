@@ -5,6 +5,7 @@
  */
 #include <jansson.h>
 
+#include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
 #include "test_vec_pred_model.h"
 #include "unit/lib/host_posix.h"
@@ -472,7 +473,7 @@ add_deletes(BfArena *a, const char *path, Table *t)
 	BfDeleteCache *cache;
 
 	REQUIRE_OK(bf_delete_cache_new(a, &options, &cache, &test_err));
-	REQUIRE_OK(bf_deletes_new(a, cache, path, 1, &source, 1, &t->deletes, &test_err));
+	REQUIRE_OK(bf_deletes_load(a, cache, path, 1, &source, 1, &t->deletes, &test_err));
 	REQUIRE(t->deletes != NULL);
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exec/delete/deletes.h"
+#include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
 #include "iceberg/columns.h"
 #include "unit/lib/runner.h"
@@ -16,7 +16,7 @@
 #pragma weak bf_exec_parquet_open
 #pragma weak bf_exec_parquet_reader_filtered
 #pragma weak bf_delete_cache_new
-#pragma weak bf_deletes_new
+#pragma weak bf_deletes_load
 
 typedef struct ColumnSum
 {
@@ -220,7 +220,7 @@ deletes_of(BfArena *a, BfDeleteCache *cache, const BfIceDataFile *f, BfDeletes *
 									  .length = d->vector_length,
 									  .record_count = d->record_count};
 	}
-	return bf_deletes_new(a, cache, f->path, f->sequence_number, sources, n, out, &test_err);
+	return bf_deletes_load(a, cache, f->path, f->sequence_number, sources, n, out, &test_err);
 }
 
 static BfStatus

@@ -21,7 +21,7 @@
 #ifndef BF_EXEC_READ_PARQUET_READER_H
 #define BF_EXEC_READ_PARQUET_READER_H
 
-#include "exec/delete/deletes.h"
+#include "exec/filter/deletes.h"
 #include "exec/reader.h"
 #include "parquet/parquet.h"
 

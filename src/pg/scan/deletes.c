@@ -196,11 +196,11 @@ bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, boo
 	for (int32 i = 0; i < n; i++)
 		sources[i] = source_of(s, bf_ice_delete(f, i));
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_deletes_new(a, s->cache, f->path, f->sequence_number, sources, n, &out, &err),
+	BIFANG_CHECK(bf_deletes_load(a, s->cache, f->path, f->sequence_number, sources, n, &out, &err),
 				 &err);
 	pfree(sources);
 	if (out != NULL && count)
-		bf_deletes_count_dangling(out, f->record_count);
+		bf_delete_count_dangling(s->cache, out, f->record_count);
 	return out;
 }
 

@@ -2,7 +2,7 @@
  * pg/scan/deletes.h: what is deleted of the data files of one scan.
  *
  * Joins the planner's word on which delete files apply to a data file (iceberg/table.h) to those
- * that read them (exec/delete/deletes.h). One set per scan and process: a delete file is read once,
+ * that read them (exec/delete/load.h). One set per scan and process: a delete file is read once,
  * whatever number of data files it is about, and again at no rescan.
  */
 #ifndef BIFANG_PG_SCAN_DELETES_H
@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "exec/delete/deletes.h"
+#include "exec/delete/load.h"
 #include "iceberg/table.h"
 
 typedef struct BifangDeleteSet BifangDeleteSet;

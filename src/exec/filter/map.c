@@ -1,6 +1,6 @@
 #include <xxhash.h>
 
-#include "exec/delete/internal.h"
+#include "exec/filter/map.h"
 
 #define SLOTS_MIN 16
 #define BLOCK_BYTES_MIN 256

@@ -1,19 +1,21 @@
 /*
- * exec/delete/deletes.h: which rows of a data file are deleted.
+ * exec/delete/load.h: what delete files say, read.
  *
  * Three kinds of sources say so, all of Apache Iceberg (https://iceberg.apache.org/spec/):
  *
  *   POSITION  a file of (file_path, pos), by field ids 2147483546 and 2147483545. Rows
  *             without a path are passed over; one with a path and without a position, or with a
  *             negative one, is corrupt. Paths are compared as local paths.
- *   EQUALITY  a file whose columns `ids` hold keys. A row is deleted when all of them are
- *             the same as those of a row of the file: NULL and NULL, NaN and NaN; -0 and 0 are
- *             not (Java compares them so, and the specification does not say). Columns are found by
- * id and promoted to the table's type, columns that were dropped since too; other columns of the
- * file don't matter. VECTOR    a deletion vector in a Puffin file: { uint32 BE length of what
- * follows without the checksum, magic D1 D3 39 64, 64-bit Roaring bitmap, uint32 BE CRC-32 of magic
- * and bitmap }. A bitmap without this frame (early writers) is read too. Its cardinality must be
- * the record count of the manifest.
+ *   EQUALITY  a file whose columns `ids` hold keys. A row is deleted when all of them are the same
+ *             as those of a row of the file: NULL and NULL, NaN and NaN; -0 and 0 are not (Java
+ *             compares them so, and the specification does not say). Columns are found by id and
+ *             promoted to the table's type, columns that were dropped since too; other columns of
+ *             the file don't matter.
+ *   VECTOR    a deletion vector in a Puffin file:
+ *             { uint32 BE length of what follows without the checksum, magic D1 D3 39 64, 64-bit
+ *             Roaring bitmap, uint32 BE CRC-32 of magic and bitmap }. A bitmap without this frame
+ *             (early writers) is read too. Its cardinality must be the record count of the
+ *             manifest.
  *
  * Files of the first two kinds are Parquet or Avro.
  *
@@ -21,17 +23,17 @@
  * vector instead of position deletes). A source that can't be read fails the scan.
  *
  * A BfDeleteCache holds what one scan has read: each delete file is read once for all data files.
- * Position deletes are kept as sets of row numbers per data file (delete_rows.h). Keys of equality
- * deletes are kept in one table per scope and list of ids, with the newest sequence number at which
- * each was deleted; a row of a data file is deleted when that is newer than the file. So a thousand
- * small delete files cost one look-up per row. Deletion vectors belong to one data file and are not
- * cached.
+ * Position deletes are kept as sets of row numbers per data file (filter/rows.h), keys of equality
+ * deletes in one set per scope and list of ids (filter/keys.h), so that a thousand small delete
+ * files cost one look-up per row. Deletion vectors belong to one data file and are not cached.
+ *
+ * What comes out, BfDeletes, knows nothing of files: filter/deletes.h applies it.
  */
-#ifndef BF_EXEC_DELETE_DELETES_H
-#define BF_EXEC_DELETE_DELETES_H
+#ifndef BF_EXEC_DELETE_LOAD_H
+#define BF_EXEC_DELETE_LOAD_H
 
+#include "exec/filter/deletes.h"
 #include "io/source.h"
-#include "vec/pred.h"
 
 typedef enum BfDeleteKind
 {
@@ -84,7 +86,6 @@ typedef struct BfDeleteCounters
 } BfDeleteCounters;
 
 typedef struct BfDeleteCache BfDeleteCache;
-typedef struct BfDeletes BfDeletes;
 
 /* The options are copied. */
 extern BfStatus bf_delete_cache_new(BfArena *a, const BfDeleteOptions *options, BfDeleteCache **out,
@@ -94,20 +95,11 @@ extern const BfDeleteCounters *bf_delete_counters(const BfDeleteCache *c);
 /* The deletes of one data file, all of them read. `data_path` is its local path, `data_sequence`
  * its data sequence number. *out = NULL when none of the sources can delete a row of it. The cache
  * is borrowed, the sources are not kept. */
-extern BfStatus bf_deletes_new(BfArena *a, BfDeleteCache *c, const char *data_path,
-							   int64_t data_sequence, const BfDeleteSource *sources, int32_t n,
-							   BfDeletes **out, BfError *err) BF_MUST_CHECK;
-/* Counts the positions that the data file, of so many rows, does not have. They are no error: other
- * engines leave such behind. */
-extern void bf_deletes_count_dangling(BfDeletes *d, int64_t n_rows);
-/* The columns that must be read for it, by field id, besides those of the query: n fields. None of
- * them is required; they may be of no schema that the query knows. */
-extern const BfField *bf_deletes_fields(const BfDeletes *d, int32_t *n);
-/* Clears the bits of deleted rows: bit i is row first_row + i of the data file, whatever row groups
- * and pages were passed over before. column_of(arg, k) is the vector of the k-th field, n_rows
- * long. Rows whose bits are clear are not looked at. `rows` has BF_VALIDITY_WORDS words. */
-extern BfStatus
-bf_deletes_apply(BfDeletes *d, int64_t first_row, int32_t n_rows, BfColumnOf column_of, void *arg,
-				 uint64_t *rows, BfError *err) BF_MUST_CHECK;
+extern BfStatus bf_deletes_load(BfArena *a, BfDeleteCache *c, const char *data_path,
+								int64_t data_sequence, const BfDeleteSource *sources, int32_t n,
+								BfDeletes **out, BfError *err) BF_MUST_CHECK;
+/* Counts the positions that the data file, of so many rows (negative: nobody knows), does not have.
+ * They are no error: other engines leave such behind. */
+extern void bf_delete_count_dangling(BfDeleteCache *c, const BfDeletes *d, int64_t n_rows);
 
 #endif
