@@ -1,0 +1,247 @@
+#include "base/map.h"
+
+#include <xxhash.h>
+
+#define SLOTS_MIN 16
+#define SLOTS_MAX (UINT32_C(1) << 30)
+#define LEN_NUMBER UINT32_MAX
+#define TAG_TAKEN (UINT32_C(1) << 31)
+#define BLOCK_BYTES_MIN 256
+#define BLOCK_BYTES_MAX 65536
+
+_Static_assert(sizeof(BfMapSlot) == 24, "five slots in two cache lines");
+_Static_assert(BF_MAP_KEYS_MAX == SLOTS_MAX / 4 * 3, "three quarters are taken at most");
+
+/* The only slot of a table that has none: always free, never written. */
+static const BfMapSlot no_slots[1];
+
+void
+bf_map_init(BfMap *m, BfArena *a, uint64_t seed)
+{
+	*m = (BfMap){
+		.arena = a, .seed = seed, .n_slots = 1, .slots = (BfMapSlot *) (uintptr_t) no_slots};
+}
+
+void
+bf_map_clear(BfMap *m)
+{
+	if (m->n > 0)
+		memset(m->slots, 0, m->n_slots * sizeof *m->slots);
+	m->n = 0;
+	m->block_left = 0;
+}
+
+uint64_t
+bf_hash(uint64_t seed, const void *key, size_t n)
+{
+	return XXH3_64bits_withSeed(key, n, seed);
+}
+
+/* Two rounds of a multiplication that all bits go through: with one, numbers that differ in their
+ * upper halves alone would meet. */
+static uint64_t
+hash_number(uint64_t seed, int64_t key)
+{
+	uint64_t h = ((uint64_t) key ^ seed) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return h ^ h >> 32;
+}
+
+/* The low bits of a hash choose the slot and are all that is kept of it. */
+static uint32_t
+tag_of(uint64_t hash)
+{
+	return (uint32_t) hash | TAG_TAKEN;
+}
+
+static bool
+holds(const BfMapSlot *slot, const BfMapSlot *wanted)
+{
+	if (slot->tag != wanted->tag || slot->len != wanted->len)
+		return false;
+	if (wanted->len == LEN_NUMBER)
+		return slot->key.number == wanted->key.number;
+	return wanted->len == 0 || memcmp(slot->key.bytes, wanted->key.bytes, wanted->len) == 0;
+}
+
+/* The slot of the key, or the free one where it would go: a quarter is always free. */
+static inline BfMapSlot *
+find_slot(const BfMap *m, const BfMapSlot *wanted)
+{
+	uint32_t mask = m->n_slots - 1;
+
+	BF_ASSERT(m->n < m->n_slots && (m->n_slots & mask) == 0);
+	for (uint32_t i = wanted->tag & mask;; i = (i + 1) & mask)
+	{
+		BfMapSlot *slot = &m->slots[i];
+
+		if (slot->tag == 0 || holds(slot, wanted))
+			return slot;
+	}
+}
+
+static BfStatus
+grow(BfMap *m, uint32_t n_slots, BfError *err)
+{
+	BfMapSlot *slots;
+
+	BF_ASSERT(n_slots > m->n_slots && n_slots <= SLOTS_MAX);
+	BF_TRY(bf_check_cancel(bf_arena_host(m->arena), err));
+	BF_NEW(m->arena, slots, n_slots, err);
+	for (uint32_t i = 0; i < m->n_slots; i++)
+		if (m->slots[i].tag != 0)
+		{
+			uint32_t k = m->slots[i].tag & (n_slots - 1);
+
+			while (slots[k].tag != 0)
+				k = (k + 1) & (n_slots - 1);
+			slots[k] = m->slots[i];
+		}
+	m->slots = slots;
+	m->n_slots = n_slots;
+	return BF_OK;
+}
+
+BfStatus
+bf_map_reserve(BfMap *m, uint64_t more, BfError *err)
+{
+	uint64_t n_slots = m->n_slots < SLOTS_MIN ? SLOTS_MIN : m->n_slots;
+
+	if (more > BF_MAP_KEYS_MAX - m->n)
+		BF_FAIL(err, BF_ERR_LIMIT, "more than %u keys in one table", BF_MAP_KEYS_MAX);
+	while (4 * (m->n + more) > 3 * n_slots)
+		n_slots *= 2;
+	BF_ASSERT(n_slots <= SLOTS_MAX);
+	return more > 0 && n_slots > m->n_slots ? grow(m, (uint32_t) n_slots, err) : BF_OK;
+}
+
+/* Room for a key in the current block, or in a new one. */
+static BfStatus
+take_bytes(BfMap *m, size_t n, uint8_t **out, BfError *err)
+{
+	if (n > m->block_left)
+	{
+		/* Blocks grow with the table: many tables have few keys. */
+		size_t want = m->n < BLOCK_BYTES_MAX / 16 ? 16 * (size_t) m->n : BLOCK_BYTES_MAX;
+		size_t size;
+
+		want = want < BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : want;
+		size = n > want / 4 ? n : want;
+		BF_NEW_RAW(m->arena, *out, size, err);
+		if (size == n)
+			return BF_OK;
+		m->block = *out;
+		m->block_left = size;
+	}
+	*out = m->block;
+	m->block += n;
+	m->block_left -= n;
+	return BF_OK;
+}
+
+static BfStatus
+copy_key(BfMap *m, BfMapSlot *slot, BfError *err)
+{
+	uint8_t *bytes;
+
+	if (slot->len == 0 || slot->len == LEN_NUMBER)
+		return BF_OK;
+	BF_TRY(take_bytes(m, slot->len, &bytes, err));
+	memcpy(bytes, slot->key.bytes, slot->len);
+	slot->key.bytes = bytes;
+	return BF_OK;
+}
+
+/* After a failure nothing was put in. */
+static BfStatus
+put(BfMap *m, const BfMapSlot *wanted, bool copy, int64_t **value, BfError *err)
+{
+	BfMapSlot *slot = find_slot(m, wanted);
+	BfMapSlot fresh = *wanted;
+
+	if (slot->tag == 0)
+	{
+		if (copy)
+			BF_TRY(copy_key(m, &fresh, err));
+		if (4 * ((uint64_t) m->n + 1) > 3 * (uint64_t) m->n_slots)
+		{
+			BF_TRY(bf_map_reserve(m, 1, err));
+			slot = find_slot(m, &fresh);
+		}
+		*slot = fresh;
+		m->n++;
+	}
+	*value = &slot->value;
+	return BF_OK;
+}
+
+static BfMapSlot
+bytes_slot(const void *key, size_t n, uint64_t hash, int64_t value)
+{
+	BfMapSlot s = {.tag = tag_of(hash), .len = (uint32_t) n, .key.bytes = key, .value = value};
+
+	return s;
+}
+
+int64_t *
+bf_map_find(const BfMap *m, const void *key, size_t n, uint64_t hash)
+{
+	BfMapSlot wanted = bytes_slot(key, n, hash, 0);
+	BfMapSlot *slot;
+
+	if (BF_UNLIKELY(n >= LEN_NUMBER))
+		return NULL;
+	slot = find_slot(m, &wanted);
+	return slot->tag != 0 ? &slot->value : NULL;
+}
+
+BfStatus
+bf_map_put(BfMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh, int64_t **value,
+		   BfError *err)
+{
+	BfMapSlot wanted = bytes_slot(key, n, hash, fresh);
+
+	if (BF_UNLIKELY(n >= LEN_NUMBER))
+		BF_FAIL(err, BF_ERR_LIMIT, "a key of %zu bytes", n);
+	return put(m, &wanted, true, value, err);
+}
+
+BfStatus
+bf_map_put_borrowed(BfMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh,
+					int64_t **value, BfError *err)
+{
+	BfMapSlot wanted = bytes_slot(key, n, hash, fresh);
+
+	if (BF_UNLIKELY(n >= LEN_NUMBER))
+		BF_FAIL(err, BF_ERR_LIMIT, "a key of %zu bytes", n);
+	return put(m, &wanted, false, value, err);
+}
+
+static BfMapSlot
+number_slot(const BfMap *m, int64_t key, int64_t value)
+{
+	BfMapSlot s = {.tag = tag_of(hash_number(m->seed, key)),
+				   .len = LEN_NUMBER,
+				   .key.number = key,
+				   .value = value};
+
+	return s;
+}
+
+int64_t *
+bf_map_find_number(const BfMap *m, int64_t key)
+{
+	BfMapSlot wanted = number_slot(m, key, 0);
+	BfMapSlot *slot = find_slot(m, &wanted);
+
+	return slot->tag != 0 ? &slot->value : NULL;
+}
+
+BfStatus
+bf_map_put_number(BfMap *m, int64_t key, int64_t fresh, int64_t **value, BfError *err)
+{
+	BfMapSlot wanted = number_slot(m, key, fresh);
+
+	return put(m, &wanted, false, value, err);
+}
