@@ -24,6 +24,7 @@ struct BfiCacheItem
 struct BfIceCache
 {
 	BfLru lru;
+	uint64_t seed;
 	size_t bytes_of_plan; /* of items that the current plan used */
 	int64_t plan;
 	int64_t hits, misses, evicted;
@@ -39,11 +40,15 @@ release(BfLruItem *item)
 BfStatus
 bf_ice_cache_new(const BfHost *host, size_t bytes_max, BfIceCache **out, BfError *err)
 {
-	BfIceCache *c = host->mem_alloc(host, sizeof *c);
+	BfIceCache *c;
+	uint64_t seed;
 
+	BF_TRY(host->random(host, &seed, sizeof seed, err));
+	c = host->mem_alloc(host, sizeof *c);
 	if (c == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
 	memset(c, 0, sizeof *c);
+	c->seed = seed;
 	bf_lru_init(&c->lru, host, bytes_max, release);
 	*out = c;
 	return BF_OK;
@@ -96,6 +101,12 @@ bf_ice_cache_stats(const BfIceCache *c, BfIceCacheStats *out)
 							 .hits = c->hits,
 							 .misses = c->misses,
 							 .evicted = c->evicted};
+}
+
+uint64_t
+bfi_cache_seed(const BfIceCache *c)
+{
+	return c->seed;
 }
 
 void

@@ -38,6 +38,8 @@ typedef struct BfiManifestData
 
 typedef struct BfiCacheItem BfiCacheItem;
 
+/* Of the hashes of its entries' paths. */
+extern uint64_t bfi_cache_seed(const BfIceCache *c);
 /* A new plan: items that it uses stay until the next one. */
 extern void bfi_cache_plan(BfIceCache *c);
 

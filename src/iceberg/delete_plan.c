@@ -39,8 +39,6 @@ typedef struct List
 /* The files of one spec with the same partition values. */
 typedef struct Group
 {
-	uint64_t hash;
-	BfView key;
 	List position;
 	List equality;
 } Group;
@@ -63,13 +61,12 @@ struct BfiDeletePlan
 	BfIceDataFile *files;
 	const BfiFileFlags *flags;
 	int32_t n_files;
-	const BfiPathMap *paths;
+	const BfMap *paths;
 	Target *targets; /* one per file */
 	int64_t oldest;	 /* the least sequence number of the files; INT64_MAX = there are none */
 	int32_t n_groups;
 	Group *groups;
-	uint32_t n_slots;
-	int32_t *slots;
+	BfMap group_of_key;
 	List global;
 	const char **sorted_paths; /* made when first needed */
 	int32_t n_sorted;
@@ -145,32 +142,19 @@ make_key(BfArena *a, int32_t spec_id, const BfValue *values, int32_t n, BfView *
 	return BF_OK;
 }
 
-/* The slot of the key: the group's, or the empty one where it belongs. */
-static uint32_t
-find_slot(const BfiDeletePlan *d, BfView key, uint64_t hash)
-{
-	uint32_t i = (uint32_t) hash & (d->n_slots - 1);
-
-	for (; d->slots[i] >= 0; i = (i + 1) & (d->n_slots - 1))
-	{
-		const Group *g = &d->groups[d->slots[i]];
-
-		if (g->hash == hash && g->key.len == key.len && memcmp(g->key.ptr, key.ptr, key.len) == 0)
-			break;
-	}
-	return i;
-}
-
 /* -1: no file of the plan is in that partition. */
 static BfStatus
 find_group(const BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, int32_t *out,
 		   BfError *err)
 {
 	BfArenaMark mark = bf_arena_mark(d->work);
+	const BfMap *m = &d->group_of_key;
+	const int64_t *found;
 	BfView key;
 
 	BF_TRY(make_key(d->work, spec_id, values, n, &key, err));
-	*out = d->slots[find_slot(d, key, bfi_hash(key.ptr, key.len))];
+	found = bf_map_find(m, key.ptr, key.len, bf_map_hash(m, key.ptr, key.len));
+	*out = found != NULL ? (int32_t) *found : -1;
 	bf_arena_rewind(d->work, mark);
 	return BF_OK;
 }
@@ -179,20 +163,16 @@ static BfStatus
 group_files(BfiDeletePlan *d, BfError *err)
 {
 	const BfHost *host = bf_arena_host(d->work);
+	BfMap *m = &d->group_of_key;
 
-	d->n_slots = 16;
-	while (d->n_slots < (uint32_t) d->n_files * 2)
-		d->n_slots *= 2;
-	BF_NEW_RAW(d->work, d->slots, d->n_slots, err);
-	for (uint32_t i = 0; i < d->n_slots; i++)
-		d->slots[i] = -1;
+	bf_map_init(m, d->work, d->paths->seed);
 	BF_NEW(d->work, d->groups, d->n_files, err);
 	for (int32_t i = 0; i < d->n_files; i++)
 	{
 		const BfIceDataFile *f = &d->files[i];
 		BfArenaMark mark = bf_arena_mark(d->work);
+		int64_t *group;
 		uint64_t hash;
-		uint32_t slot;
 		BfView key;
 
 		d->targets[i].group = -1;
@@ -203,23 +183,20 @@ group_files(BfiDeletePlan *d, BfError *err)
 		if (f->sequence_number < d->oldest)
 			d->oldest = f->sequence_number;
 		BF_TRY(make_key(d->work, f->spec_id, f->partition, f->n_partition, &key, err));
-		hash = bfi_hash(key.ptr, key.len);
-		slot = find_slot(d, key, hash);
-		if (d->slots[slot] < 0)
-		{
-			d->groups[d->n_groups] = (Group){.hash = hash, .key = key};
-			d->slots[slot] = d->n_groups++;
-		}
-		else
+		hash = bf_map_hash(m, key.ptr, key.len);
+		BF_TRY(bf_map_put_borrowed(m, key.ptr, key.len, hash, d->n_groups, &group, err));
+		d->targets[i].group = (int32_t) *group;
+		if (*group < d->n_groups)
 			bf_arena_rewind(d->work, mark);
-		d->targets[i].group = d->slots[slot];
+		else
+			d->n_groups++;
 	}
 	return BF_OK;
 }
 
 BfStatus
 bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfIceDataFile *files,
-					const BfiFileFlags *flags, int32_t n_files, const BfiPathMap *paths,
+					const BfiFileFlags *flags, int32_t n_files, const BfMap *paths,
 					const BfIcePruner *pruner, BfIcePlanCounters *counters, BfiDeletePlan **out,
 					BfError *err)
 {
@@ -304,9 +281,10 @@ unused(BfiDeletePlan *d)
 static int32_t
 find_file(const BfiDeletePlan *d, const char *path)
 {
-	int32_t i = bfi_path_map_get(d->paths, path, bfi_hash(path, strlen(path)));
+	size_t len = strlen(path);
+	const int64_t *i = bf_map_find(d->paths, path, len, bf_map_hash(d->paths, path, len));
 
-	return i >= 0 && d->targets[i].group >= 0 ? i : -1;
+	return i != NULL && d->targets[*i].group >= 0 ? (int32_t) *i : -1;
 }
 
 static BfStatus

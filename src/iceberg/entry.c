@@ -1,3 +1,4 @@
+#include "base/map.h"
 #include "iceberg/entry.h"
 
 #include "iceberg/cache_internal.h"
@@ -159,7 +160,8 @@ make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile
 		BF_TRY_PTR(keep, e->path, bf_arena_strdup(keep, f->path), err);
 	else
 		BF_TRY(bf_location_resolve(keep, l, f->path, &e->path, err));
-	e->path_hash = bfi_hash(e->path, strlen(e->path));
+	e->path_len = (uint32_t) strlen(e->path);
+	e->path_hash = bf_hash(r->seed, e->path, e->path_len);
 	BF_TRY(copy_partition(keep, f, before, e, err));
 	if (f->content != BF_ICE_DATA)
 		BF_TRY(make_deletes(keep, l, f, &e->deletes, err));

@@ -28,12 +28,13 @@ typedef struct BfiEntryDeletes
 typedef struct BfiEntry
 {
 	const char *path;	/* local; bifang:// when logical */
-	uint64_t path_hash; /* bfi_hash of it */
+	uint64_t path_hash; /* bf_hash of it, with the seed of the BfiEntries */
 	const char *format; /* as BfIceFile */
 	bool logical;
 	bool has_content;
 	BfIceContent content;
 	int32_t spec_id;
+	uint32_t path_len;
 	int64_t snapshot_id;
 	int64_t sequence_number;
 	int64_t record_count;
@@ -52,6 +53,7 @@ typedef struct BfiEntries
 	const BfHost *host;
 	const BfIceTable *table;
 	BfIceCache *cache; /* NULL = none */
+	uint64_t seed;	   /* of hashes of paths; with a cache its own */
 	BfIoCounters *io;
 	bool metrics;	  /* pack them; with a cache they always are */
 	int64_t n_read;	  /* manifests that were read, */

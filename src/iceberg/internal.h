@@ -17,25 +17,6 @@
 
 #define BFI_WHERE_MAX 160
 
-/* For tables of paths and partition tuples. Not for hostile keys: those only make it slow. */
-static inline uint64_t
-bfi_hash(const void *bytes, size_t n)
-{
-	const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
-	const uint8_t *p = bytes;
-	uint64_t h = n * k, tail = 0;
-
-	for (; n >= 8; n -= 8, p += 8)
-	{
-		h = (h ^ bf_load64le(p)) * k;
-		h ^= h >> 29;
-	}
-	for (size_t i = 0; i < n; i++)
-		tail = tail << 8 | p[i];
-	h = (h ^ tail) * k;
-	return h ^ h >> 32;
-}
-
 /* metadata_json.c */
 
 /* Loads bounded JSON text; the tree is freed with the arena. `what` names it in messages. */

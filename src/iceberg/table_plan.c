@@ -41,7 +41,7 @@ typedef struct PlanBuild
 	int64_t n_counted, rows_counted, bytes_counted;
 	const BfIceSpec *spec; /* of the file before: its constants are the partition values */
 	int32_t *constant_ids;
-	BfiPathMap paths;
+	BfMap paths; /* of files -> their number */
 	BfiDeletePlan *deletes;
 	int32_t n_delete_manifests;
 	const BfIceManifest **delete_manifests;
@@ -100,7 +100,7 @@ files_room(PlanBuild *b, BfError *err)
 		memcpy(flags, b->flags, (size_t) b->n_files * sizeof *flags);
 	}
 	else if (b->pruner == NULL)
-		b->paths.expected = capacity;
+		BF_TRY(bf_map_reserve(&b->paths, (uint64_t) capacity, err));
 	b->files = more;
 	b->flags = flags;
 	b->capacity = capacity;
@@ -221,17 +221,18 @@ static BfStatus
 keep_file(PlanBuild *b, const BfiEntry *e, bool pruned, BfError *err)
 {
 	BfIceDataFile *f;
-	int32_t found;
+	int64_t *found;
 
 	BF_TRY(files_room(b, err));
 	f = &b->files[b->n_files];
 	memset(f, 0, sizeof *f);
 	BF_TRY(fill_file(b, e, f, err));
 	/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
-	BF_TRY(bfi_path_map_put(b->work, &b->paths, f->path, e->path_hash, b->n_files, &found, err));
-	if (found >= 0 && b->flags[found].second_ref == b->second_ref)
+	BF_TRY(bf_map_put_borrowed(&b->paths, f->path, e->path_len, e->path_hash, b->n_files, &found,
+							   err));
+	if (*found < b->n_files && b->flags[*found].second_ref == b->second_ref)
 		BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s", e->path);
-	if (found >= 0)
+	if (*found < b->n_files)
 		return BF_OK;
 	b->flags[b->n_files++] = (BfiFileFlags){.second_ref = b->second_ref,
 											.pruned = pruned,
@@ -291,21 +292,25 @@ visit_delete(void *arg, const BfiEntry *e, BfError *err)
 	return BF_OK;
 }
 
-static int
-compare_texts(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *) x, *(const char *const *) y);
-}
-
-/* The canonical paths of manifests, sorted; a searched array instead of a hash table. */
+/* The canonical paths of manifests. */
 static BfStatus
-manifest_paths(BfArena *a, const BfIceManifest *manifests, int32_t n, const char ***out,
-			   BfError *err)
+manifest_paths(BfArena *a, const BfIceManifest *manifests, int32_t n, BfMap *out, BfError *err)
 {
-	BF_NEW(a, *out, n, err);
+	const BfHost *host = bf_arena_host(a);
+	uint64_t seed;
+
+	BF_TRY(host->random(host, &seed, sizeof seed, err));
+	bf_map_init(out, a, seed);
 	for (int32_t i = 0; i < n; i++)
-		BF_TRY(bf_location_canonical(a, manifests[i].path, &(*out)[i], err));
-	qsort(*out, (size_t) n, sizeof **out, compare_texts);
+	{
+		const char *path;
+		int64_t *ignored;
+		size_t len;
+
+		BF_TRY(bf_location_canonical(a, manifests[i].path, &path, err));
+		len = strlen(path);
+		BF_TRY(bf_map_put_borrowed(out, path, len, bf_map_hash(out, path, len), i, &ignored, err));
+	}
 	return BF_OK;
 }
 
@@ -314,7 +319,7 @@ bfi_manifests_missing(BfArena *a, const BfIceManifest *from, int32_t n_from,
 					  const BfIceManifest *in, int32_t n_in, int32_t **out, int32_t *n,
 					  BfError *err)
 {
-	const char **known;
+	BfMap known;
 
 	*n = 0;
 	BF_TRY(manifest_paths(a, in, n_in, &known, err));
@@ -322,9 +327,11 @@ bfi_manifests_missing(BfArena *a, const BfIceManifest *from, int32_t n_from,
 	for (int32_t i = 0; i < n_from; i++)
 	{
 		const char *path;
+		size_t len;
 
 		BF_TRY(bf_location_canonical(a, from[i].path, &path, err));
-		if (bsearch(&path, known, (size_t) n_in, sizeof *known, compare_texts) == NULL)
+		len = strlen(path);
+		if (bf_map_find(&known, path, len, bf_map_hash(&known, path, len)) == NULL)
 			(*out)[(*n)++] = i;
 	}
 	return BF_OK;
@@ -554,20 +561,25 @@ plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, bool subtract,
 {
 	const BfIceSnapshot *first = scan->point.main, *second = scan->point.bifang;
 	PlanBuild b = {.arena = a, .table = t, .scan = scan};
+	const BfHost *host = bf_arena_host(a);
 	BfIcePlan *plan;
 	BfStatus status;
 
 	BF_NEW(a, plan, 1, err);
 	plan->snapshot_id = first != NULL ? first->id : -1;
 	plan->bifang_snapshot_id = second != NULL ? second->id : -1;
-	b.entries =
-		(BfiEntries){.host = bf_arena_host(a), .table = t, .cache = scan->cache, .io = scan->io};
+	b.entries = (BfiEntries){.host = host, .table = t, .cache = scan->cache, .io = scan->io};
+	if (scan->cache != NULL)
+		b.entries.seed = bfi_cache_seed(scan->cache);
+	else
+		BF_TRY(host->random(host, &b.entries.seed, sizeof b.entries.seed, err));
 	b.logical_deletes = first != NULL && bf_ice_summary(first, BF_ICE_COVERED) == NULL;
 	if (scan->cache != NULL)
 		bfi_cache_plan(scan->cache);
-	b.work = bf_arena_new(bf_arena_host(a), "planning", WORK_BYTES_MAX);
+	b.work = bf_arena_new(host, "planning", WORK_BYTES_MAX);
 	if (b.work == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	bf_map_init(&b.paths, b.work, b.entries.seed);
 	status = build_plan(&b, subtract, plan, err);
 	bf_arena_free(b.work);
 	if (status != BF_OK)

@@ -1,3 +1,4 @@
+#include "base/map.h"
 #include "log/internal.h"
 
 /*
@@ -14,13 +15,14 @@
  * batch on the way has its checksum checked, since a marker that is hidden by a damaged header
  * would turn an outcome over.
  *
- * Markers ahead of the batches asked about wait in `ends`, chained by producer in the order of the
- * log; `producers` is a hash table, linear probing, of the chains' first elements. When `ends` is
- * full what was passed is dropped and the rest put in anew.
+ * Markers ahead of the batches asked about wait in an array, chained by producer in the order of
+ * the log; a map has each producer's chain. When the array is full what was passed is dropped and
+ * the rest put in anew.
  */
 
 #define ENDS_MAX ((uint32_t) 4 << 20)
 #define ENDS_FIRST 1024
+#define AHEAD_BYTES_MAX ((size_t) 1 << 30)
 #define NONE UINT32_MAX
 
 typedef struct End
@@ -31,11 +33,25 @@ typedef struct End
 	bool abort;
 } End;
 
-typedef struct Producer
+/* The value of a producer in the map. */
+typedef union Chain
 {
-	uint32_t first; /* of its ends; NONE = the slot is free */
-	uint32_t last;
-} Producer;
+	struct
+	{
+		uint32_t first;
+		uint32_t last;
+	} ends;
+	int64_t value;
+} Chain;
+
+typedef struct Ahead
+{
+	BfArena *arena; /* owned: all of this; NULL = nothing yet */
+	uint32_t n;
+	uint32_t capacity;
+	End *ends;
+	BfMap chains; /* producer id -> Chain */
+} Ahead;
 
 struct BfOutcomes
 {
@@ -44,37 +60,27 @@ struct BfOutcomes
 	int64_t asked; /* ends before it are of no use any more */
 	int64_t seen;  /* offsets before it were looked at */
 	bool at_end;
-	uint32_t n;
-	uint32_t capacity;
-	End *ends;			 /* owned, by the host */
-	Producer *producers; /* owned, 2 * capacity slots */
+	Ahead ahead;
 };
-
-static void
-free_tables(const BfHost *host, End *ends, Producer *producers, uint32_t capacity)
-{
-	if (ends != NULL)
-		host->mem_free(host, ends, capacity * sizeof *ends);
-	if (producers != NULL)
-		host->mem_free(host, producers, 2 * (size_t) capacity * sizeof *producers);
-}
 
 static void
 free_outcomes(void *arg)
 {
-	BfOutcomes *o = arg;
-
-	free_tables(bf_arena_host(o->dir->arena), o->ends, o->producers, o->capacity);
+	bf_arena_free(((BfOutcomes *) arg)->ahead.arena);
 }
 
 BfStatus
 bf_outcomes_new(BfArena *a, BfLogDir *d, BfOutcomes **out, BfError *err)
 {
+	const BfHost *host = bf_arena_host(a);
 	BfOutcomes *o;
+	uint64_t seed;
 
+	BF_TRY(host->random(host, &seed, sizeof seed, err));
 	BF_NEW(a, o, 1, err);
 	o->dir = d;
 	o->asked = o->seen = -1;
+	bf_map_init(&o->ahead.chains, NULL, seed);
 	BF_TRY(bfi_segment_init(a, d, true, &o->seg, err));
 	if (!bf_arena_on_cleanup(a, free_outcomes, o))
 		return bf_arena_fail(a, 0, err);
@@ -84,71 +90,67 @@ bf_outcomes_new(BfArena *a, BfLogDir *d, BfOutcomes **out, BfError *err)
 
 /* ---- markers ahead ---- */
 
-static Producer *
-slot_of(const BfOutcomes *o, int64_t producer_id)
-{
-	uint32_t mask = 2 * o->capacity - 1;
-	uint32_t i = (uint32_t) (((uint64_t) producer_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-
-	while (o->producers[i].first != NONE &&
-		   o->ends[o->producers[i].first].producer_id != producer_id)
-		i = (i + 1) & mask;
-	return &o->producers[i];
-}
-
 /* There is room. */
-static void
-put_end(BfOutcomes *o, const End *e)
+static BfStatus
+put_end(Ahead *h, const End *e, BfError *err)
 {
-	uint32_t i = o->n++;
-	Producer *p = slot_of(o, e->producer_id);
+	Chain chain = {.ends = {h->n, h->n}};
+	int64_t *value;
 
-	BF_ASSERT(o->n <= o->capacity);
-	o->ends[i] = *e;
-	o->ends[i].next = NONE;
-	if (p->first == NONE)
-		p->first = i;
-	else
-		o->ends[p->last].next = i;
-	p->last = i;
+	BF_ASSERT(h->n < h->capacity);
+	BF_TRY(bf_map_put_number(&h->chains, e->producer_id, chain.value, &value, err));
+	h->ends[h->n] = *e;
+	h->ends[h->n].next = NONE;
+	chain.value = *value;
+	if (chain.ends.last != h->n)
+		h->ends[chain.ends.last].next = h->n;
+	chain.ends.last = h->n++;
+	*value = chain.value;
+	return BF_OK;
 }
 
+/* Those of `from` that are still of use, and room for more. */
+static BfStatus
+copy_ahead(const Ahead *from, int64_t asked, uint32_t capacity, Ahead *to, BfError *err)
+{
+	BF_NEW_RAW(to->arena, to->ends, capacity, err);
+	to->capacity = capacity;
+	bf_map_init(&to->chains, to->arena, from->chains.seed);
+	for (uint32_t i = 0; i < from->n; i++)
+		if (from->ends[i].offset > asked)
+			BF_TRY(put_end(to, &from->ends[i], err));
+	return BF_OK;
+}
+
+/* Drops what was passed. */
 static BfStatus
 make_room(BfOutcomes *o, BfError *err)
 {
-	const BfHost *host = bf_arena_host(o->dir->arena);
+	uint32_t capacity = o->ahead.capacity > 0 ? o->ahead.capacity : ENDS_FIRST;
+	Ahead next = {.arena = NULL};
 	uint32_t kept = 0;
-	uint32_t capacity = o->capacity > 0 ? o->capacity : ENDS_FIRST;
-	uint32_t old_capacity = o->capacity;
-	End *ends = o->ends;
-	End *grown;
-	Producer *producers;
+	BfStatus status;
 
-	for (uint32_t i = 0; i < o->n; i++)
-		if (ends[i].offset > o->asked)
-			ends[kept++] = ends[i];
+	for (uint32_t i = 0; i < o->ahead.n; i++)
+		kept += o->ahead.ends[i].offset > o->asked;
 	if (kept > capacity / 2)
 		capacity *= 2;
 	if (capacity > ENDS_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "more than %u transactions end while another one is open",
 				ENDS_MAX / 2);
-	o->n = kept;
-	grown = host->mem_alloc(host, capacity * sizeof *grown);
-	producers = host->mem_alloc(host, 2 * (size_t) capacity * sizeof *producers);
-	if (grown == NULL || producers == NULL)
-	{
-		free_tables(host, grown, producers, capacity);
+	next.arena =
+		bf_arena_new(bf_arena_host(o->dir->arena), "ends of transactions", AHEAD_BYTES_MAX);
+	if (next.arena == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "no memory for %u ends of transactions", capacity);
+	status = copy_ahead(&o->ahead, o->asked, capacity, &next, err);
+	if (status != BF_OK)
+	{
+		bf_arena_free(next.arena);
+		return status;
 	}
-	memset(producers, 0xff, 2 * (size_t) capacity * sizeof *producers);
-	free_tables(host, NULL, o->producers, old_capacity);
-	o->ends = grown;
-	o->producers = producers;
-	o->capacity = capacity;
-	o->n = 0;
-	for (uint32_t i = 0; i < kept; i++)
-		put_end(o, &ends[i]);
-	free_tables(host, ends, NULL, old_capacity);
+	BF_ASSERT(next.n == kept);
+	bf_arena_free(o->ahead.arena);
+	o->ahead = next;
 	return BF_OK;
 }
 
@@ -156,15 +158,18 @@ make_room(BfOutcomes *o, BfError *err)
 static const End *
 find_end(BfOutcomes *o, int64_t producer_id)
 {
-	Producer *p;
+	int64_t *value = bf_map_find_number(&o->ahead.chains, producer_id);
+	const End *ends = o->ahead.ends;
+	Chain chain;
 
-	if (o->n == 0)
+	if (value == NULL)
 		return NULL;
-	p = slot_of(o, producer_id);
-	/* The last one stays, since the slot of a producer without any would cut a probe short. */
-	while (p->first != NONE && p->first != p->last && o->ends[p->first].offset <= o->asked)
-		p->first = o->ends[p->first].next;
-	return p->first != NONE && o->ends[p->first].offset > o->asked ? &o->ends[p->first] : NULL;
+	chain.value = *value;
+	/* The last one stays: a chain is never empty. */
+	while (chain.ends.first != chain.ends.last && ends[chain.ends.first].offset <= o->asked)
+		chain.ends.first = ends[chain.ends.first].next;
+	*value = chain.value;
+	return ends[chain.ends.first].offset > o->asked ? &ends[chain.ends.first] : NULL;
 }
 
 /* ---- the look-ahead ---- */
@@ -183,11 +188,10 @@ look_at(BfOutcomes *o, const BfBatchHeader *h, BfError *err)
 	BF_TRY(bf_batch_control_type(o->dir->codec, h, batch, o->seg.pos, o->dir->scratch, &type, err));
 	if (type == BF_CONTROL_OTHER)
 		return BF_OK;
-	if (o->n == o->capacity)
+	if (o->ahead.n == o->ahead.capacity)
 		BF_TRY(make_room(o, err));
 	e = (End){h->producer_id, h->last_offset, NONE, type == BF_CONTROL_ABORT};
-	put_end(o, &e);
-	return BF_OK;
+	return put_end(&o->ahead, &e, err);
 }
 
 /* One batch further, or into the next segment. */
