@@ -12,6 +12,10 @@
 /* Texts of so many code points may have been cut by whoever wrote the bound. */
 #define CUT_CODE_POINTS 16
 
+#define MICROS_PER_HOUR INT64_C(3600000000)
+#define NANOS_PER_HOUR INT64_C(3600000000000)
+#define HOURS_MODULUS ((bf_i128) 1 << 32)
+
 static bool
 is_nanos(BfKind k)
 {
@@ -188,13 +192,17 @@ identity_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 }
 
 /* Can a truncated value in [lo, hi] have wrapped around below the smallest integer of 32 or 64
- * bits? Such results are within w of the greatest one. A long may have been an int. */
+ * bits? Such results are within w of the greatest one. When two widths exceed 32 bits, what Java
+ * takes off may be negative, so that the value lies below the result. A long may have been an int.
+ */
 static bool
 may_have_wrapped(BfType source, bf_i128 lo, bf_i128 hi, int32_t w)
 {
 	if (source.kind != BF_KIND_INT32 && source.kind != BF_KIND_INT64)
 		return false;
 	if (lo <= INT32_MAX && hi > (bf_i128) INT32_MAX - w)
+		return true;
+	if (lo <= INT32_MAX && hi >= INT32_MIN && w > INT32_MAX / 2)
 		return true;
 	return source.kind == BF_KIND_INT64 && hi > (bf_i128) INT64_MAX - w;
 }
@@ -252,13 +260,36 @@ period_start(BfTransformKind kind, int64_t n, BfType source)
 		}
 		case BF_TRANSFORM_DAY: days = n; break;
 		default:
-			micros = (bf_i128) n * INT64_C(3600000000);
+			micros = (bf_i128) n * MICROS_PER_HOUR;
 			return is_nanos(source.kind) ? micros * 1000 : micros;
 	}
 	if (source.kind == BF_KIND_DATE)
 		return days;
 	micros = (bf_i128) days * INT64_C(86400000000);
 	return is_nanos(source.kind) ? micros * 1000 : micros;
+}
+
+/* Hours are counted in 32 bits, also by writers that don't look whether they fit: the hours of 64
+ * bits of microseconds don't, from the year 246953 on. One that is so far out may be another one,
+ * 2^32 away, as far as the column has it. */
+static bool
+may_be_later_hour(const BfiSpecField *f, const BfValue *lo)
+{
+	bf_i128 last = INT64_MAX / (is_nanos(f->source.kind) ? NANOS_PER_HOUR : MICROS_PER_HOUR);
+	bf_i128 n;
+
+	return f->transform.kind == BF_TRANSFORM_HOUR &&
+		   (lo == NULL || !bfi_value_integer(lo, &n) || n <= last - HOURS_MODULUS + 1);
+}
+
+static bool
+may_be_earlier_hour(const BfiSpecField *f, const BfValue *hi)
+{
+	bf_i128 first = INT64_MIN / (is_nanos(f->source.kind) ? NANOS_PER_HOUR : MICROS_PER_HOUR) - 1;
+	bf_i128 n;
+
+	return f->transform.kind == BF_TRANSFORM_HOUR &&
+		   (hi == NULL || !bfi_value_integer(hi, &n) || n >= first + HOURS_MODULUS);
 }
 
 static void
@@ -271,7 +302,7 @@ period_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi, BfColu
 	if (!is_date && f->source.kind != BF_KIND_TIMESTAMP && f->source.kind != BF_KIND_TIMESTAMPTZ &&
 		!is_nanos(f->source.kind))
 		return;
-	if (lo != NULL && bfi_value_integer(lo, &n))
+	if (lo != NULL && bfi_value_integer(lo, &n) && !may_be_earlier_hour(f, hi))
 	{
 		/* What is rounded towards 1970 is one period too late. The day of a date is not rounded. */
 		if (n <= 0 && !(is_date && f->transform.kind == BF_TRANSFORM_DAY))
@@ -280,7 +311,7 @@ period_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi, BfColu
 							  &min))
 			bfi_range_tighten(s, &min, NULL);
 	}
-	if (hi != NULL && bfi_value_integer(hi, &n) &&
+	if (hi != NULL && bfi_value_integer(hi, &n) && !may_be_later_hour(f, lo) &&
 		bfi_integer_value(period_start(f->transform.kind, (int64_t) n + 1, f->source) - 1,
 						  f->source, &max))
 		bfi_range_tighten(s, NULL, &max);

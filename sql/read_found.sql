@@ -1,0 +1,25 @@
+-- Small inputs that were once read wrongly; their README tells what is special about each.
+SET client_min_messages = warning;
+SET TimeZone = 'UTC';
+SET datestyle = 'ISO, YMD';
+\getenv data BIFANG_TEST_DATA
+\set found :data '/found'
+CREATE SCHEMA rf;
+SET search_path = rf, public;
+CREATE SERVER rf FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'data');
+
+-- Bounds of several row groups, put together in another order.
+\set path :found '/uuid_sorted'
+CREATE FOREIGN TABLE uuids (id int, u uuid) SERVER rf OPTIONS (location :'path');
+SELECT id FROM uuids WHERE u = '33000000-0000-0000-0000-000000000000';
+SELECT count(*) FROM uuids WHERE u < 'bc000000-0000-0000-0000-000000000000';
+
+-- A partition of hours beyond 32 bits.
+\set path :found '/hour_big'
+CREATE FOREIGN TABLE hours (id int, x timestamptz) SERVER rf OPTIONS (location :'path');
+SELECT id FROM hours WHERE x > '2020-01-01' ORDER BY id;
+SELECT id, extract(year FROM x) FROM hours WHERE x > '240000-01-01' ORDER BY id;
+SELECT id FROM hours WHERE x < '2000-01-01' ORDER BY id;
+
+DROP SERVER rf CASCADE;
+DROP SCHEMA rf;
