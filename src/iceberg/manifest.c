@@ -214,6 +214,15 @@ read_deletes(BfArena *a, const BfAvroValue *data_file, BfIceFile *file, BfError 
 							 &file->content_size, err);
 }
 
+/* One for each row group of a Parquet file. */
+static int32_t
+count_splits(const BfAvroValue *data_file)
+{
+	const BfAvroValue *offsets = bf_avro_field(data_file, 132, "split_offsets");
+
+	return offsets != NULL && offsets->schema->type == BF_AVRO_ARRAY ? offsets->u.list.n : -1;
+}
+
 static BfStatus
 read_metrics(BfArena *a, const BfAvroValue *data_file, BfIceFile *file, BfError *err)
 {
@@ -250,6 +259,7 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 	BF_DATA(err, file->file_size >= 0, -1, "file_size_in_bytes %lld is negative",
 			(long long) file->file_size);
 	BF_TRY(read_partition(r, data_file, file, err));
+	file->n_splits = count_splits(data_file);
 	BF_TRY(read_metrics(r->keep, data_file, file, err));
 	BF_TRY(
 		bfi_record_number(data_file, 142, "first_row_id", NULL, &none, &file->first_row_id, err));

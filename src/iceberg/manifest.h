@@ -82,6 +82,7 @@ typedef struct BfIceFile
 	BfValue *partition;
 	int64_t record_count;
 	int64_t file_size;
+	int32_t n_splits;	  /* places where it can be divided, as row groups; -1 = not told */
 	int64_t first_row_id; /* v3: the _row_id of its first row, inherited when null; -1 = none */
 	/* Ascending by id; a broken file may have an id twice. */
 	int32_t n_lower, n_upper, n_value_counts, n_null_counts, n_nan_counts;

@@ -141,8 +141,9 @@ bf_ice_metrics_pack(BfArena *keep, BfArena *scratch, const BfIceFile *f, BfView 
 
 	for (int32_t i = 0; i < N_MAPS; i++)
 		n += (size_t) maps[i].n;
-	BF_NEW_RAW(scratch, bytes, n * ITEM_BYTES_MAX, err);
+	BF_NEW_RAW(scratch, bytes, 1 + n * ITEM_BYTES_MAX, err);
 	p = bytes;
+	*p++ = f->n_splits == 1;
 	for (;;)
 	{
 		int64_t id = INT64_MAX;
@@ -161,8 +162,8 @@ bf_ice_metrics_pack(BfArena *keep, BfArena *scratch, const BfIceFile *f, BfView 
 		p = put_item(p, maps, (int32_t) id, previous, f->record_count);
 		previous = (int32_t) id;
 	}
-	BF_ASSERT((size_t) (p - bytes) <= n * ITEM_BYTES_MAX);
-	out->len = (uint32_t) (p - bytes);
+	BF_ASSERT((size_t) (p - bytes) <= 1 + n * ITEM_BYTES_MAX);
+	out->len = p > bytes + 1 ? (uint32_t) (p - bytes) : 0;
 	BF_TRY_PTR(keep, out->ptr, bf_arena_memdup(keep, bytes, out->len), err);
 	return BF_OK;
 }
@@ -267,6 +268,7 @@ bf_ice_metrics_find(BfView metrics, int32_t field_id, int64_t record_count, BfIc
 	const uint8_t *end = metrics.len > 0 ? p + metrics.len : p;
 	uint64_t id = 0;
 
+	out->one_group = p < end && *p++ == 1;
 	while (p < end)
 	{
 		uint64_t step;

@@ -2,7 +2,8 @@
  * iceberg/metrics.h: what a manifest says of a file's columns, packed.
  *
  * A manifest entry has up to five maps from field ids to counts or bounds. Held as structs they are
- * most of a plan's memory, so they are kept as bytes, one item per column, ascending by field id:
+ * most of a plan's memory, so they are kept as bytes: one that is 1 when the file is known to be
+ * one row group, else 0, and one item per column, ascending by field id:
  *
  *   uvarint   field id minus that of the item before
  *   byte      which of the following are there: bit 0 lower, 1 upper, 2 values, 3 NULLs, 4 NaNs;
@@ -14,8 +15,9 @@
  *             bytes in between
  *   uvarint   values, NULLs, NaNs
  *
- * Bounds longer than BF_ICE_BOUND_BYTES are cut to that. The bytes are ours, never a file's: they
- * are not checked again. What a manifest says twice of one column is left out.
+ * Without any item there is nothing. Bounds longer than BF_ICE_BOUND_BYTES are cut to that. The
+ * bytes are ours, never a file's: they are not checked again. What a manifest says twice of one
+ * column is left out.
  */
 #ifndef BF_ICEBERG_METRICS_H
 #define BF_ICEBERG_METRICS_H
@@ -32,6 +34,7 @@ typedef struct BfIceMetric
 	BfView lower;	/* single-value bytes of the specification's appendix D */
 	BfView upper;	/* may point to upper_bytes */
 	bool upper_cut; /* only the beginning of an upper bound */
+	bool one_group; /* the file is one row group: nobody put bounds of several together */
 	int64_t values; /* NULLs and NaNs included */
 	int64_t nulls;
 	int64_t nans;

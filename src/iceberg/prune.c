@@ -254,6 +254,20 @@ widen_decimal(BfValue *v, bool upper, bool *has)
 	*has = !__builtin_add_overflow(x, upper ? one : -one, &x) && bfi_integer_value(x, v->type, v);
 }
 
+/* Java's bounds of a row group are in the order of bytes, but which of several row groups' is the
+ * least it decides by comparing halves as signed numbers: of a file with 00… to 33… and bc… to ff…,
+ * either may be missing. */
+static void
+uuid_bounds(const Evidence *e, BfValue *min, BfValue *max, bool *has_min, bool *has_max)
+{
+	*has_min &= e->metric->one_group;
+	*has_max &= e->metric->one_group;
+	if (*has_min)
+		bfi_uuid_widen(min, false, e->buffers, has_min);
+	if (*has_max)
+		bfi_uuid_widen(max, true, e->buffers, has_max);
+}
+
 static void
 decode_bounds(Evidence *e, BfType type, BfColumnStats *s)
 {
@@ -270,12 +284,7 @@ decode_bounds(Evidence *e, BfType type, BfColumnStats *s)
 		widen_decimal(&max, true, &has_max);
 	}
 	else if (type.kind == BF_KIND_UUID)
-	{
-		if (has_min)
-			bfi_uuid_widen(&min, false, e->buffers, &has_min);
-		if (has_max)
-			bfi_uuid_widen(&max, true, e->buffers, &has_max);
-	}
+		uuid_bounds(e, &min, &max, &has_min, &has_max);
 	else if (has_max && bf_type_storage(type) == BF_STORE_VIEW)
 	{
 		/* No bytes at all mean "not known" to some. */
