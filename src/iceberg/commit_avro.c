@@ -1,8 +1,6 @@
 /*
  * Manifests and manifest lists, version 2, as Avro files in memory.
  */
-#include <stdlib.h>
-
 #include "iceberg/internal.h"
 
 /* A field of a record, names and ids as in the specification. `type` is JSON, or with a key_id the
@@ -151,7 +149,7 @@ avro_name(BfArena *a, const char *name, const char **out, BfError *err)
 		if (digit || letter)
 			s[n++] = (char) *p;
 		else
-			n += (size_t) sprintf(s + n, "_x%02X", *p);
+			n += (size_t) snprintf(s + n, sizeof "_x00", "_x%02X", *p);
 	}
 	s[n] = '\0';
 	*out = s;
@@ -193,14 +191,16 @@ partition_fields_json(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
 BfStatus
 bfi_json_text(BfArena *a, const json_t *json, const char **out, BfError *err)
 {
-	char *text = json_dumps(json, JSON_COMPACT);
+	size_t n = json_dumpb(json, NULL, 0, JSON_COMPACT);
+	char *text;
 
-	if (text == NULL)
+	if (n == 0)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory for JSON text");
-	*out = bf_arena_strdup(a, text);
-	free(text);
-	if (*out == NULL)
-		return bf_arena_fail(a, 0, err);
+	BF_TRY_PTR(a, text, bf_arena_alloc(a, n + 1), err);
+	if (json_dumpb(json, text, n, JSON_COMPACT) != n)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory for JSON text");
+	text[n] = '\0';
+	*out = text;
 	return BF_OK;
 }
 

@@ -172,18 +172,18 @@ visit_name(void *arg, const char *name, BfPathKind kind, BfError *err)
 	{
 		newest->n_other++;
 		if (newest->n_numbered == 0)
-			strcpy(newest->name, name);
+			memcpy(newest->name, name, strlen(name) + 1);
 	}
 	else if (newest->n_numbered == 0 || version > newest->version)
 	{
 		newest->version = version;
 		newest->n_numbered = 1;
-		strcpy(newest->name, name);
+		memcpy(newest->name, name, strlen(name) + 1);
 	}
 	else if (version == newest->version)
 	{
 		newest->n_numbered++;
-		strcpy(newest->second, name);
+		memcpy(newest->second, name, strlen(name) + 1);
 	}
 	return BF_OK;
 }
