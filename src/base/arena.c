@@ -31,8 +31,8 @@ struct BfArena
 	size_t next_block;
 	bool over_limit; /* the last failure was bytes_max, not the host */
 	bool dense;
-	Block *top;		 /* owned */
-	Hook *hooks;	 /* lives in the blocks */
+	Block *top;	 /* owned */
+	Hook *hooks; /* lives in the blocks */
 };
 
 _Static_assert(sizeof(Block) % 16 == 0, "payload must stay aligned");

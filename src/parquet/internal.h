@@ -319,7 +319,7 @@ typedef struct BfiColumn
 	BfiOffsetIndex *index; /* NULL: none, not wanted, or not tried; in the shared index_arena */
 	BfCodec codec;
 	uint32_t codec_ratio;
-	bool carry_previous;	   /* PARQUET-246 */
+	bool carry_previous; /* PARQUET-246 */
 
 	/* The current page: body decompressed into page_buffer, or in the window. */
 	BfiPage page;

@@ -13,7 +13,7 @@ extern char *bifang_as_of_snapshot;
 extern char *bifang_as_of_timestamp;
 extern char *bifang_ref;
 
-extern int bifang_ledger_kb_max;		 /* bifang.ledger_size_max: a fuller ledger is closed */
+extern int bifang_ledger_kb_max;	 /* bifang.ledger_size_max: a fuller ledger is closed */
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
 
