@@ -56,9 +56,8 @@ step() {
 
 make="make --no-print-directory -j${JOBS:-2}"
 step core one $make core
-for lint in test/lint/*.sh; do
-	case $lint in */symbols.sh) ;; *) step "$(basename "$lint" .sh)" one "$lint" ;; esac
-done
+step lint one test/lint/run.sh
+step lint-selftest sum test/lint/selftest.sh
 step unit sum $make unit
 step unit-release sum $make unit-release
 step fuzz-replay sum $make fuzz-replay

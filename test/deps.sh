@@ -21,6 +21,9 @@ packages="gcc make libc6-dev bsdextrautils util-linux procps
 	libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libbrotli-dev libjansson-dev libxxhash-dev
 	libroaring-dev libpq-dev"
 
+# The layout is checked with the release that Debian 12 has, where there is one.
+if apt-cache show clang-format-14 >/dev/null 2>&1; then packages="$packages clang-format-14"; fi
+
 missing=
 for p in $packages; do
 	dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"

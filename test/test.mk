@@ -105,9 +105,12 @@ $(BUILD)/core/core.so: $(CORE_OBJ)
 .PHONY: core lint check-core
 core: $(BUILD)/core/core.so
 
-lint:
-	@rc=0; for l in layers outside headers words style; do \
-		test/lint/$$l.sh || { echo "lint $$l failed"; rc=1; }; done; exit $$rc
+lint: ## What the sources must keep to: layers, names, outside calls, style, layout
+	@test/lint/run.sh
+
+.PHONY: lint-selftest
+lint-selftest: ## Violations planted in a copy: each lint must see them
+	@test/lint/selftest.sh
 
 check-core: core lint ## The core compiled strictly without server headers, and the lints
 

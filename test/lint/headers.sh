@@ -1,5 +1,6 @@
 #!/bin/bash
 # Each header compiles alone and twice; those of the core without the server's.
+#   test/lint/headers.sh [FILE ...]
 cd "$(dirname "$0")/../.." || exit 2
 cc=${CORE_CC:-gcc}
 strict="-std=c11 -D_GNU_SOURCE -Isrc -Itest -Wall -Wextra -Wconversion -Wshadow -Werror -fsyntax-only"
@@ -26,4 +27,4 @@ export -f one
 export cc strict
 SERVER_INCLUDE=$(${PG_CONFIG:-pg_config} --includedir-server 2>/dev/null)
 export SERVER_INCLUDE
-find src test/unit/lib test/fuzz -name '*.h' | sort | xargs -P 2 -I{} bash -c 'one {}'
+{ [ $# = 0 ] && find src test/unit/lib test/fuzz -name '*.h' | sort || printf '%s\n' "$@"; } | xargs -P 2 -I{} bash -c 'one {}'

@@ -7,7 +7,7 @@
 
 #include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
-#include "test_vec_pred_model.h"
+#include "unit/test_vec_pred_model.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "parquet/parquet.h"
-#include "test_parquet_expected.h"
+#include "unit/test_parquet_expected.h"
 #include "unit/lib/md5.h"
 #include "unit/lib/runner.h"
 

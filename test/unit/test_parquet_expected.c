@@ -1,4 +1,4 @@
-#include "test_parquet_expected.h"
+#include "unit/test_parquet_expected.h"
 
 #include <math.h>
 #include <stdio.h>

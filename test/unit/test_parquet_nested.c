@@ -3,7 +3,7 @@
  * kind, against digests of their text; members left out; columns alone and side by side.
  */
 #include "parquet/parquet.h"
-#include "test_parquet_expected.h"
+#include "unit/test_parquet_expected.h"
 #include "unit/lib/md5.h"
 #include "unit/lib/runner.h"
 

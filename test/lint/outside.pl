@@ -1,0 +1,72 @@
+#!/usr/bin/perl
+# The core reaches the outside world through base/host.h only: nothing of its own takes memory from
+# the system, opens files, waits, prints, tells the time, or depends on the locale. So what it may
+# call is listed, not what it may not: its own functions, what C's library does with nothing but its
+# arguments, and the libraries of a layer.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Source;
+chdir "$FindBin::Bin/../.." or die;
+
+my %words = map { $_ => 1 } qw(if for while switch return sizeof defined offsetof
+	va_start va_end va_copy va_arg _Static_assert _Alignof _Generic void int bool char
+	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t double float);
+my %pure = map { $_ => 1 } qw(memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strstr
+	strspn strcspn strnlen strcasecmp strncasecmp snprintf vsnprintf bsearch
+	strtol strtoll strtoul strtoull strtod strtof atoi
+	isalnum isalpha isdigit isspace isxdigit isupper islower isprint tolower toupper
+	isnan isinf isfinite signbit fabs floor ceil trunc round rint nearbyint ldexp frexp fmod pow exp log log2 log10 sqrt);
+my @library = (
+	[qr/^codec$/, qr/^(ZSTD_|LZ4F?_|snappy_|BrotliDecoder|(inflate|deflate)[A-Z0-9]|(inflate|deflate)$|crc32_z$)/],
+	[qr/^(avro|iceberg)$/, qr/^json_/],
+	[qr/^(base|exec|parquet)$/, qr/^XXH3_64bits/],
+	[qr/^(codec|kernels|parquet|vec)$/, qr/^_mm/],
+	[qr/^base$/, qr/^(assert|strerror)$/],
+	[qr/^store$/, qr/^(curl_|rd_kafka_)/],
+	[qr/./, qr/^__(builtin_|has_)/]);
+
+except(map { "src/$_: qsort() is not for the core" } qw(iceberg/delete_plan.c iceberg/entry_index.c
+	iceberg/location_map.c iceberg/manifest.c iceberg/metadata.c iceberg/metadata_schema.c
+	iceberg/table_coverage.c iceberg/table_plan.c parquet/variant_shred.c));
+
+my %defined; # anywhere in the core: functions and macros that look like them
+my @files = grep { !m{^src/pg/} } files(qr/\.[ch]$/, 'src');
+my %code = map { $_ => code($_) } @files;
+for (values %code)
+{
+	$defined{$1} = 1 while /^(?:[A-Za-z_][\w \t*]*[ \t*])?(\w+)\(/gm;
+	$defined{$1} = 1 while /^[ \t]*#[ \t]*define[ \t]+(\w+)\(/gm;
+}
+delete @defined{ keys %pure };
+
+for my $file (@files)
+{
+	my $code = $code{$file};
+	my ($layer) = $file =~ m{^src/([^/]+)/};
+	$code =~ s/__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)/ /g;
+	# Parameters and members that are functions; functions whose names a macro puts together.
+	my %local = map { $_ => 1 } $code =~ /\(\*(\w+)\)\s*\(/g, $code =~ /\b[A-Za-z_]\w*[ \t]+\**(\w+)[ \t]*[,)]/g;
+	my @pasted = $code =~ /\b(\w+)##/g;
+	my $at = 0;
+	for my $line (split /\n/, $code)
+	{
+		$at++;
+		next if $line =~ /^\s*#\s*include/;
+		while ($line =~ /(?<![\w.])(?<!->)([A-Za-z_]\w*)\s*\(/g)
+		{
+			my $name = $1;
+			next if $words{$name} || $pure{$name} || $defined{$name} || $local{$name} || $name =~ /^[A-Z][A-Z0-9_]*$/;
+			next if grep { index($name, $_) == 0 } @pasted;
+			next if grep { $layer =~ $_->[0] && $name =~ $_->[1] } @library;
+			complain($file, $at, "$name() is not for the core");
+		}
+		# Functions that are handed over rather than called.
+		while ($line =~ /(?<![\w.])(?<!->)(malloc|calloc|realloc|free|qsort|fopen|printf|getenv)\s*[,;)]/g)
+		{
+			complain($file, $at, "$1() is not for the core") unless $local{$1};
+		}
+	}
+}
+finish();
