@@ -21,5 +21,22 @@ SELECT id FROM hours WHERE x > '2020-01-01' ORDER BY id;
 SELECT id, extract(year FROM x) FROM hours WHERE x > '240000-01-01' ORDER BY id;
 SELECT id FROM hours WHERE x < '2000-01-01' ORDER BY id;
 
+-- A time of a record in nanoseconds, where milliseconds should be.
+\set path :found '/tsn-0'
+CREATE FOREIGN TABLE times ("offset" bigint, "timestamp" timestamptz, key bytea)
+	SERVER rf OPTIONS (format 'kafka_log', location :'path');
+CREATE FOREIGN TABLE times_text ("offset" bigint, "timestamp" text)
+	SERVER rf OPTIONS (format 'kafka_log', location :'path', out_of_range 'null');
+\set VERBOSITY sqlstate
+SELECT "offset", "timestamp" FROM times ORDER BY 1;
+\set VERBOSITY default
+SELECT "offset" FROM times ORDER BY 1;
+ALTER FOREIGN TABLE times OPTIONS (ADD out_of_range 'null');
+SELECT "offset", "timestamp" FROM times ORDER BY 1;
+SELECT * FROM times_text ORDER BY 1;
+SELECT "offset" FROM times WHERE "timestamp" IS NULL ORDER BY 1;
+SELECT "offset" FROM times WHERE "timestamp" > '2020-01-01' ORDER BY 1;
+SELECT "offset" FROM times WHERE "timestamp" IS NULL OR "timestamp" < '2000-01-01' ORDER BY 1;
+
 DROP SERVER rf CASCADE;
 DROP SCHEMA rf;

@@ -16,7 +16,7 @@ static const char *const partitions[] = {
 
 #define PARTITIONS (sizeof partitions / sizeof *partitions)
 
-static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
+static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false, false};
 static const BfKafkaColumn all_columns[] = {BF_KAFKA_VALUE, BF_KAFKA_OFFSET,  BF_KAFKA_PARTITION,
 											BF_KAFKA_KEY,	BF_KAFKA_HEADERS, BF_KAFKA_TIMESTAMP};
 

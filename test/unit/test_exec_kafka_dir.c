@@ -11,7 +11,7 @@
 
 #define ROWS_MAX 20000
 
-static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
+static const BfKafkaRange everything = {0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false, false};
 
 typedef struct Rows
 {
@@ -145,7 +145,7 @@ TEST(kafka_dir_overlapping_segments_show_no_dropped_rows)
 	}
 	for (int64_t o = 0; o < 50; o++)
 	{
-		BfKafkaRange r = {o, o + 3, INT64_MIN, INT64_MAX, NULL, false};
+		BfKafkaRange r = {o, o + 3, INT64_MIN, INT64_MAX, NULL, false, false};
 		int64_t n = 0;
 
 		REQUIRE_OK(read_dir(dir, false, &r));
@@ -175,7 +175,7 @@ TEST(kafka_dir_overlapping_segments_give_rows_once)
 	EXPECT(rows_are(0, 39));
 	for (int64_t o = 0; o < 40; o += 3)
 	{
-		BfKafkaRange r = {o, o + 5, INT64_MIN, INT64_MAX, NULL, false};
+		BfKafkaRange r = {o, o + 5, INT64_MIN, INT64_MAX, NULL, false, false};
 
 		REQUIRE_OK(read_dir(dir, false, &r));
 		EXPECT(rows_are(o, o + 4 < 40 ? o + 4 : 39));
@@ -286,7 +286,7 @@ TEST(kafka_dir_empty_and_compacted_batches)
 {
 	const char *dir = new_dir("t-0");
 	BfBuffer *log = new_buffer();
-	BfKafkaRange r = {100, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
+	BfKafkaRange r = {100, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false, false};
 	BfLogDir *d;
 	int64_t start, end;
 

@@ -172,7 +172,7 @@ make_ranges(Partition *p)
 		int64_t o = start + (int64_t) test_random_below((uint64_t) (end - start));
 		int64_t t = t_first + (int64_t) test_random_below((uint64_t) (t_last - t_first + 1));
 
-		p->ranges[i] = (BfKafkaRange){0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false};
+		p->ranges[i] = (BfKafkaRange){0, INT64_MAX, INT64_MIN, INT64_MAX, NULL, false, false};
 		if (i == 1 || i == 2)
 		{
 			p->ranges[i].offset_first = o;

@@ -289,12 +289,14 @@ convert_timestamps(KafkaReader *r, BfError *err)
 	{
 		int64_t ms = r->timestamps_ms[i];
 
-		if (ms == -1)
+		bool fits = !__builtin_mul_overflow(ms, 1000, &r->timestamps_us[i]);
+
+		if (ms == -1 || (BF_UNLIKELY(!fits) && r->range.time_or_null))
 		{
 			r->timestamps_us[i] = 0;
 			set_null(r, BF_KAFKA_TIMESTAMP, i);
 		}
-		else if (BF_UNLIKELY(__builtin_mul_overflow(ms, 1000, &r->timestamps_us[i])))
+		else if (BF_UNLIKELY(!fits))
 		{
 			bf_error(err, BF_ERR_VALUE,
 					 "the timestamp of the record at offset %lld, %lld ms, is out of range",

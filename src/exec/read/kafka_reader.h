@@ -48,6 +48,7 @@ typedef struct BfKafkaRange
 	int64_t time_last_ms;	   /* inclusive upper bound; INT64_MAX = none */
 	const BfRangeSet *offsets; /* NULL = all of them; copied */
 	bool none_open_before;	   /* another reader looks for transactions before these offsets */
+	bool time_or_null; /* times that 64 bits of microseconds don't hold are NULL, not an error */
 } BfKafkaRange;
 
 /* Splits `<topic>-<partition>`, the last part of a path, at the last '-' (*topic_end points to it);

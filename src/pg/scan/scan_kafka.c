@@ -72,7 +72,8 @@ kafka_range(BifangScan *s, BifangUnit *u)
 					  .time_first_ms = PG_INT64_MIN,
 					  .time_last_ms = PG_INT64_MAX,
 					  .offsets = &u->ranges,
-					  .none_open_before = u->none_open_before};
+					  .none_open_before = u->none_open_before,
+					  .time_or_null = s->options.out_of_range == BIFANG_RANGE_NULL};
 	int64 low;
 	int64 high;
 
