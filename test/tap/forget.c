@@ -1,0 +1,204 @@
+/*
+ * Preloaded into a server by 016_durable.pl: it keeps what a power failure would leave of the files
+ * under one directory, and writes down in which order files are synced, named and removed.
+ *
+ *   FORGET_ROOT     the directory that is watched; links resolved
+ *   FORGET_SHADOW   where durable state is kept: <inode> is a file's bytes or a directory's names
+ * as of its last sync (a name per line: "f" or "d", inode, name) FORGET_LOG      a line per call:
+ * "<pid> sync|syncdir|rename|unlink|rmdir <path>"; syncs of WAL are "<pid> wal <path>"
+ *
+ * A call that fails leaves no trace.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int
+lies_under(const char *path, const char *root)
+{
+	size_t n = root != NULL ? strlen(root) : 0;
+
+	return n > 0 && strncmp(path, root, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+static void
+note(const char *what, const char *path)
+{
+	const char *log = getenv("FORGET_LOG");
+	char line[PATH_MAX + 64];
+	int n = snprintf(line, sizeof line, "%d %s %s\n", (int) getpid(), what, path);
+	int fd = log != NULL ? open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0)
+	{
+		if (write(fd, line, (size_t) n) != n)
+			abort();
+		close(fd);
+	}
+}
+
+/* Replaces the shadow of an inode by what `fill` writes. */
+static void
+keep(ino_t inode, void (*fill)(FILE *out, int fd, const char *path), int fd, const char *path)
+{
+	char to[PATH_MAX], tmp[PATH_MAX];
+	FILE *out;
+
+	snprintf(to, sizeof to, "%s/%lu", getenv("FORGET_SHADOW"), (unsigned long) inode);
+	snprintf(tmp, sizeof tmp, "%s/tmp.%d", getenv("FORGET_SHADOW"), (int) getpid());
+	out = fopen(tmp, "we");
+	if (out == NULL)
+		abort();
+	fill(out, fd, path);
+	if (fclose(out) != 0 || syscall(SYS_renameat2, AT_FDCWD, tmp, AT_FDCWD, to, 0) != 0)
+		abort();
+}
+
+static void
+fill_bytes(FILE *out, int fd, const char *path)
+{
+	static char buf[1 << 16];
+	off_t pos = 0;
+	ssize_t n;
+
+	(void) path;
+	while ((n = pread(fd, buf, sizeof buf, pos)) > 0)
+	{
+		if (fwrite(buf, 1, (size_t) n, out) != (size_t) n)
+			abort();
+		pos += n;
+	}
+}
+
+static void
+fill_names(FILE *out, int fd, const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	struct stat st;
+
+	(void) fd;
+	if (d == NULL)
+		abort();
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			fprintf(out, "%c %lu %s\n", S_ISDIR(st.st_mode) ? 'd' : 'f', (unsigned long) st.st_ino,
+					e->d_name);
+	closedir(d);
+}
+
+static void
+synced(int fd)
+{
+	int saved = errno;
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+	struct stat st;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n > 0 && fstat(fd, &st) == 0)
+	{
+		path[n] = '\0';
+		if (lies_under(path, getenv("FORGET_ROOT")))
+		{
+			keep(st.st_ino, S_ISDIR(st.st_mode) ? fill_names : fill_bytes, fd, path);
+			note(S_ISDIR(st.st_mode) ? "syncdir" : "sync", path);
+		}
+		else if (strstr(path, "/pg_wal/") != NULL)
+			note("wal", path);
+	}
+	errno = saved;
+}
+
+static void
+named(const char *what, const char *path)
+{
+	int saved = errno;
+
+	if (lies_under(path, getenv("FORGET_ROOT")))
+		note(what, path);
+	errno = saved;
+}
+
+#define REAL(type, name, ...)         \
+	static type (*real)(__VA_ARGS__); \
+	if (real == NULL)                 \
+	real = (type(*)(__VA_ARGS__)) dlsym(RTLD_NEXT, #name)
+
+int
+fsync(int fd)
+{
+	REAL(int, fsync, int);
+	int rc = real(fd);
+
+	if (rc == 0)
+		synced(fd);
+	return rc;
+}
+
+int
+fdatasync(int fd)
+{
+	REAL(int, fdatasync, int);
+	int rc = real(fd);
+
+	if (rc == 0)
+		synced(fd);
+	return rc;
+}
+
+int
+rename(const char *from, const char *to)
+{
+	REAL(int, rename, const char *, const char *);
+	int rc = real(from, to);
+
+	if (rc == 0)
+		named("rename", to);
+	return rc;
+}
+
+int
+renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	REAL(int, renameat2, int, const char *, int, const char *, unsigned int);
+	int rc = real(from_dir, from, to_dir, to, flags);
+
+	if (rc == 0)
+		named("rename", to);
+	return rc;
+}
+
+int
+unlink(const char *path)
+{
+	REAL(int, unlink, const char *);
+	int rc = real(path);
+
+	if (rc == 0)
+		named("unlink", path);
+	return rc;
+}
+
+int
+rmdir(const char *path)
+{
+	REAL(int, rmdir, const char *);
+	int rc = real(path);
+
+	if (rc == 0)
+		named("rmdir", path);
+	return rc;
+}
