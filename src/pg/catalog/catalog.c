@@ -763,34 +763,57 @@ bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason)
 	table_close(rel, RowExclusiveLock);
 }
 
-int64
-bifang_catalog_visit_garbage(BifangGarbageVisit visit, void *arg, Snapshot snap)
+List *
+bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap)
 {
 	Relation rel = catalog_open("garbage", RowExclusiveLock);
 	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
 	HeapTuple tuple;
-	int64 removed = 0;
+	List *taken = NIL;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Datum values[GARBAGE_NATTS];
+		bool nulls[GARBAGE_NATTS];
+		BifangGarbage *g;
+
+		CHECK_FOR_INTERRUPTS();
+		heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
+		if (!FullTransactionIdPrecedes(DatumGetFullTransactionId(values[SLOT(GARBAGE_XID)]),
+									   horizon) ||
+			!lock_row(rel, tuple))
+			continue;
+		g = palloc(sizeof *g);
+		g->path = full_path(text_at(values, nulls, GARBAGE_PATH));
+		g->is_dir = DatumGetBool(values[SLOT(GARBAGE_IS_DIR)]);
+		CatalogTupleDelete(rel, &tuple->t_self);
+		taken = lappend(taken, g);
+	}
+	systable_endscan(scan);
+	table_close(rel, RowExclusiveLock);
+	return taken;
+}
+
+bool
+bifang_catalog_is_queued(const char *path, Snapshot snap)
+{
+	Relation rel = catalog_open("garbage", AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	HeapTuple tuple;
+	bool found = false;
+
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Datum values[GARBAGE_NATTS];
 		bool nulls[GARBAGE_NATTS];
 
 		CHECK_FOR_INTERRUPTS();
 		heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
-		if (!visit(arg, full_path(text_at(values, nulls, GARBAGE_PATH)),
-				   DatumGetBool(values[SLOT(GARBAGE_IS_DIR)]),
-				   DatumGetFullTransactionId(values[SLOT(GARBAGE_XID)])))
-			continue;
-		if (lock_row(rel, tuple))
-		{
-			CatalogTupleDelete(rel, &tuple->t_self);
-			removed++;
-		}
+		found = strcmp(full_path(text_at(values, nulls, GARBAGE_PATH)), path) == 0;
 	}
 	systable_endscan(scan);
-	table_close(rel, RowExclusiveLock);
-	return removed;
+	table_close(rel, AccessShareLock);
+	return found;
 }
 
 void

@@ -110,9 +110,16 @@ extern const char *bifang_catalog_origin(void);
 
 /* Queues a path for removal once the current transaction is older than every snapshot. */
 extern void bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason);
-/* Visits the queue; a row for which `visit` returns true is deleted. Returns how many were. */
-typedef bool (*BifangGarbageVisit)(void *arg, const char *path, bool is_dir, FullTransactionId xid);
-extern int64 bifang_catalog_visit_garbage(BifangGarbageVisit visit, void *arg, Snapshot snap);
+/* A path that nothing names, with all below it when it is a directory. */
+typedef struct BifangGarbage
+{
+	char *path;
+	bool is_dir;
+} BifangGarbage;
+/* Deletes the queue's rows of transactions before `horizon`; a list of BifangGarbage *, palloc'd.
+ * The paths may go once the deletion is durable up to here, and with it what queued them. */
+extern List *bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap);
+extern bool bifang_catalog_is_queued(const char *path, Snapshot snap);
 
 typedef struct BifangJob
 {

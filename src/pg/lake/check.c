@@ -347,7 +347,7 @@ check_orphans(Check *c)
 	ListCell *lc;
 
 	foreach (lc, orphans)
-		found(c, "notice", ((BifangOrphan *) lfirst(lc))->path, "orphan: nothing names it");
+		found(c, "notice", ((BifangGarbage *) lfirst(lc))->path, "orphan: nothing names it");
 }
 
 Datum

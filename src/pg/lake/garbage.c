@@ -4,8 +4,8 @@
  * A queued path was named by rows until transaction `xid` changed them. Once xid is older than what
  * any snapshot of the cluster may still need (running transactions, prepared ones, replication
  * slots and standbys that report), nobody can be shown the path any more and the files go. The
- * queue row is deleted in the same transaction; should that roll back, the next run finds nothing
- * to remove and deletes the row.
+ * queue row is deleted in the same transaction, before; should that roll back, the next run finds
+ * nothing to remove and deletes the row again.
  *
  * A left-over was never named by a committed row. It is told from a file of a running transaction
  * by the ledger's lock: a transaction that makes or offloads a ledger holds it from before the file
@@ -15,6 +15,7 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -63,24 +64,21 @@ remove_path(const char *path, bool is_dir)
 		bf_error_clear(&err); /* something else is in it */
 }
 
-/* The queue ----------------------------------------------------------------------------------- */
-
-typedef struct Sweep
+static int64
+remove_all(List *garbage)
 {
-	FullTransactionId horizon;
-	int64 removed;
-} Sweep;
+	ListCell *lc;
 
-static bool
-visit_queued(void *arg, const char *path, bool is_dir, FullTransactionId xid)
-{
-	const Sweep *s = arg;
+	foreach (lc, garbage)
+	{
+		const BifangGarbage *g = lfirst(lc);
 
-	if (!FullTransactionIdPrecedes(xid, s->horizon))
-		return false;
-	remove_path(path, is_dir);
-	return true;
+		remove_path(g->path, g->is_dir);
+	}
+	return list_length(garbage);
 }
+
+/* The queue ----------------------------------------------------------------------------------- */
 
 static FullTransactionId
 oldest_visible_horizon(void)
@@ -92,6 +90,24 @@ oldest_visible_horizon(void)
 	if (horizon > XidFromFullTransactionId(next))
 		epoch--;
 	return FullTransactionIdFromEpochAndXid(epoch, horizon);
+}
+
+/*
+ * Takes the rows out, then removes. A transaction that queued a path may have been committed with
+ * synchronous_commit off: were its files gone and its commit lost, committed rows would be missing.
+ * Its record stands before that of our deletion, so WAL is written out up to there.
+ */
+static int64
+remove_queued(void)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	FullTransactionId horizon = oldest_visible_horizon();
+	List *queued = bifang_catalog_take_garbage(horizon, snap);
+
+	UnregisterSnapshot(snap);
+	if (queued != NIL)
+		XLogFlush(XactLastRecEnd);
+	return remove_all(queued);
 }
 
 /* Looking for left-overs ---------------------------------------------------------------------- */
@@ -145,32 +161,6 @@ ledger_of_name(const char *name, const char *suffix)
 	return strcmp(end, suffix) == 0 ? id : -1;
 }
 
-typedef struct Queued
-{
-	const char *path;
-	bool found;
-} Queued;
-
-static bool
-compare_queued(void *arg, const char *path, bool is_dir, FullTransactionId xid)
-{
-	Queued *q = arg;
-
-	(void) is_dir;
-	(void) xid;
-	q->found |= strcmp(q->path, path) == 0;
-	return false;
-}
-
-static bool
-is_queued(const char *path, Snapshot snap)
-{
-	Queued q = {.path = path};
-
-	(void) bifang_catalog_visit_garbage(compare_queued, &q, snap);
-	return q.found;
-}
-
 /* Nobody writes the ledger, and its row, if there is one, names another path. */
 static bool
 is_orphan(int64 ledger_id, const char *path, bool is_dir)
@@ -187,7 +177,7 @@ is_orphan(int64 ledger_id, const char *path, bool is_dir)
 		orphan = l == NULL || strcmp(l->live_dir, path) != 0;
 	else /* no row: the whole table was dropped, and its directory with it */
 		orphan = l != NULL && (l->offload_path == NULL || strcmp(l->offload_path, path) != 0);
-	orphan = orphan && !is_queued(path, snap);
+	orphan = orphan && !bifang_catalog_is_queued(path, snap);
 	UnregisterSnapshot(snap);
 	if (!orphan)
 		bifang_unlock_ledger(ledger_id);
@@ -230,7 +220,7 @@ orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_u
 			continue;
 		if (is_orphan(id, path, is_dir))
 		{
-			BifangOrphan *o = palloc(sizeof *o);
+			BifangGarbage *o = palloc(sizeof *o);
 
 			o->path = path;
 			o->is_dir = is_dir;
@@ -255,24 +245,10 @@ bifang_orphan_offloads(const BfIceTable *t)
 	return orphans_in(bifang_table_offload_dir(t), ".bfo", false, NULL);
 }
 
-static int64
-remove_orphans(List *orphans)
-{
-	ListCell *lc;
-
-	foreach (lc, orphans)
-	{
-		const BifangOrphan *o = lfirst(lc);
-
-		remove_path(o->path, o->is_dir);
-	}
-	return list_length(orphans);
-}
-
 static bool
 sweep_table(void *arg, const BifangLakeTable *row)
 {
-	Sweep *s = arg;
+	int64 *removed = arg;
 	BfArena *arena =
 		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
 	BfIceTable *t;
@@ -280,7 +256,7 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
-		s->removed += remove_orphans(bifang_orphan_offloads(t));
+		*removed += remove_all(bifang_orphan_offloads(t));
 	bifang_arena_free(arena);
 	return true;
 }
@@ -288,17 +264,13 @@ sweep_table(void *arg, const BifangLakeTable *row)
 Datum
 bifang_remove_garbage(PG_FUNCTION_ARGS)
 {
-	Sweep s = {0};
-	Snapshot snap;
+	int64 removed;
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
-	snap = RegisterSnapshot(GetLatestSnapshot());
-	s.horizon = oldest_visible_horizon();
-	s.removed = bifang_catalog_visit_garbage(visit_queued, &s, snap);
-	UnregisterSnapshot(snap);
-	s.removed += remove_orphans(
+	removed = remove_queued();
+	removed += remove_all(
 		bifang_orphan_ledgers(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId), NULL));
-	bifang_catalog_visit_tables(sweep_table, &s);
+	bifang_catalog_visit_tables(sweep_table, &removed);
 	CommandCounterIncrement();
-	PG_RETURN_INT32((int32) s.removed);
+	PG_RETURN_INT32((int32) removed);
 }

@@ -16,14 +16,8 @@ static const char *const bifang_table_subdirs[] = {"data", "offload", "metadata"
 
 /* Left-overs of lost transactions, found by looking: directories of the default live directory and
  * offload files of a table that no ledger row and no queue row names and that nobody is writing.
- * Each ledger number met is locked to the end of the transaction. */
-typedef struct BifangOrphan
-{
-	char *path;
-	bool is_dir;
-} BifangOrphan;
-
-/* Lists of BifangOrphan *, palloc'd. table_uuid NULL: of any table. */
+ * Each ledger number met is locked to the end of the transaction. Lists of BifangGarbage *,
+ * palloc'd. table_uuid NULL: of any table. */
 extern List *bifang_orphan_ledgers(const char *live_dir, const char *table_uuid);
 extern List *bifang_orphan_offloads(const BfIceTable *t);
 

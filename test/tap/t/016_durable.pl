@@ -119,6 +119,15 @@ cmp_ok(last_call('sync', qr{/live/.*\.log$}, @calls), '>=', 0, 'COMMIT syncs the
 published_well('lake commit', calls_of("SELECT bifang.commit('t')"));
 published_well('offload', calls_of("SELECT bifang.roll('t'), bifang.offload('t')"));
 
+# What offload makes unreachable goes only when its reason is durable.
+$node->safe_psql('postgres', "BEGIN; $insert; COMMIT; SELECT bifang.roll('t')");
+@calls = calls_of("SET synchronous_commit = off; SELECT bifang.offload('t'); SELECT bifang.remove_garbage()");
+my $offloaded = last_call('rename', qr/\.bfo$/, @calls);
+my $removed = first_call('unlink', qr{/live/}, @calls);
+cmp_ok($offloaded, '>=', 0, 'offloaded');
+cmp_ok($removed, '>', $offloaded, "and the ledger's files removed");
+is(scalar(grep { $calls[$_][0] eq 'wal' } $offloaded .. $removed) > 0, 1, 'but not before WAL is written out that says why');
+
 # Power fails ------------------------------------------------------------------------------------------------------
 
 # What is left of a directory: names as of its last sync, files' bytes as of theirs.
