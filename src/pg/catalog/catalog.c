@@ -34,6 +34,7 @@
 #include "utils/xid8.h"
 
 #include "pg/catalog/remote.h"
+#include "pg/server/files.h"
 #include "pg/server/host.h"
 
 void (*bifang_catalog_before_ledgers)(const char *table_uuid) = NULL;

@@ -24,6 +24,7 @@
 #include "utils/varlena.h"
 
 #include "iceberg/location.h"
+#include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/server/settings.h"
 
@@ -63,9 +64,6 @@ static const char text_words[] = "error replace null";
 static const char range_words[] = "error null";
 static const char format_words[] = "iceberg parquet kafka_log";
 static const char sslmode_words[] = "disable allow prefer require verify-ca verify-full";
-
-/* What only superusers may do; others have its privileges by being one. */
-#define SUPERUSER BOOTSTRAP_SUPERUSERID
 
 static const OptionDef option_defs[] = {
 	{"format", ON_SERVER | ON_TABLE | ON_IMPORT, OPT_WORD, format_words, "iceberg", InvalidOid,
@@ -124,10 +122,10 @@ static const OptionDef option_defs[] = {
 	 "seconds to wait for a connection to catalog_host, and for each answer"},
 	{"user", ON_MAPPING, OPT_TEXT, NULL, NULL, InvalidOid, "user to connect as to catalog_host"},
 	{"password", ON_MAPPING, OPT_TEXT, NULL, NULL, InvalidOid, "the user's password"},
-	{"password_required", ON_MAPPING, OPT_BOOL, NULL, "true", SUPERUSER,
+	{"password_required", ON_MAPPING, OPT_BOOL, NULL, "true", BIFANG_SUPERUSER,
 	 "whether a role that is no superuser must connect with a password"},
-	{"sslcert", ON_MAPPING, OPT_PATH, NULL, NULL, SUPERUSER, "file with a client certificate"},
-	{"sslkey", ON_MAPPING, OPT_PATH, NULL, NULL, SUPERUSER, "file with the certificate's key"},
+	{"sslcert", ON_MAPPING, OPT_PATH, NULL, NULL, BIFANG_SUPERUSER, "file with a client certificate"},
+	{"sslkey", ON_MAPPING, OPT_PATH, NULL, NULL, BIFANG_SUPERUSER, "file with the certificate's key"},
 	{"field_id", ON_COLUMN, OPT_INT, NULL, NULL, InvalidOid,
 	 "the column's field id in the lake table; without it the name decides"},
 	{"meta", ON_COLUMN, OPT_WORD, meta_words, NULL, InvalidOid,
@@ -181,36 +179,6 @@ words_text(const char *words)
 		w = end == NULL ? NULL : end + 1;
 	}
 	return s.data;
-}
-
-char *
-bifang_local_path(const char *path, const char *what)
-{
-	const char *from = path;
-	char *copy;
-	char *to;
-
-	if (strncmp(from, "file:", 5) == 0)
-	{
-		from += 5;
-		if (strncmp(from, "//", 2) == 0 && from[2] != '/')
-			from = ""; /* file://host/... is someone else's file */
-	}
-	if (from[0] != '/')
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("%s must be an absolute local path: \"%s\"", what, path),
-						errhint("Write it as /dir/name or file:///dir/name.")));
-	if (strlen(from) >= MAXPGPATH - 100)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("%s is too long", what)));
-	to = copy = pstrdup(from);
-	for (const char *p = from; *p != '\0'; p++)
-		if (*p != '/' || to == copy || to[-1] != '/')
-			*to++ = *p;
-	while (to > copy + 1 && to[-1] == '/')
-		to--;
-	*to = '\0';
-	return copy;
 }
 
 static int
@@ -358,21 +326,6 @@ find_option(const char *name, int where)
 	return NULL;
 }
 
-static void
-check_role(Oid user, Oid role, const char *option)
-{
-	if (has_privs_of_role(user, role))
-		return;
-	if (role == SUPERUSER)
-		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("permission denied for option \"%s\"", option),
-						errdetail("Only superusers may set it.")));
-	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					errmsg("permission denied for option \"%s\"", option),
-					errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
-							  GetUserNameFromId(user, false), GetUserNameFromId(role, false))));
-}
-
 /* Where and how to find a catalog means nothing without the host. */
 static void
 check_catalog_options(List *options)
@@ -410,7 +363,7 @@ check_options(List *options, int where)
 							errhint("%s", hint_for(def->defname, where))));
 		check_value(d, defGetString(def));
 		if (OidIsValid(d->role))
-			check_role(GetUserId(), d->role, d->name);
+			bifang_check_option_role(GetUserId(), d->role, d->name);
 	}
 	if (where == ON_SERVER)
 		check_catalog_options(options);
@@ -570,28 +523,15 @@ server_owner(Oid serverid)
 	return GetForeignServer(serverid)->owner;
 }
 
-Oid
-bifang_relation_owner(Oid relid)
-{
-	HeapTuple tup = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid owner;
-
-	if (!HeapTupleIsValid(tup))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	owner = ((Form_pg_class) GETSTRUCT(tup))->relowner;
-	ReleaseSysCache(tup);
-	return owner;
-}
-
 static void
 check_use(const BifangOptions *o, Oid role)
 {
 	if ((o->location != NULL || o->own_map) && OidIsValid(o->relid))
-		check_role(bifang_relation_owner(o->relid), role, "location");
+		bifang_check_option_role(bifang_relation_owner(o->relid), role, "location");
 	if (o->own_dirs)
-		check_role(server_owner(o->serverid), role, "warehouse");
+		bifang_check_option_role(server_owner(o->serverid), role, "warehouse");
 	if (o->remote_catalog && o->location == NULL)
-		check_role(server_owner(o->serverid), ROLE_PG_READ_SERVER_FILES, "catalog_host");
+		bifang_check_option_role(server_owner(o->serverid), ROLE_PG_READ_SERVER_FILES, "catalog_host");
 }
 
 void
@@ -604,16 +544,6 @@ void
 bifang_options_check_write(const BifangOptions *o)
 {
 	check_use(o, ROLE_PG_WRITE_SERVER_FILES);
-}
-
-void
-bifang_check_path_role(const char *function)
-{
-	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
-		return;
-	ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					errmsg("permission denied for function %s", function),
-					errdetail("It needs the privileges of role \"pg_read_server_files\".")));
 }
 
 PG_FUNCTION_INFO_V1(bifang_options);
@@ -651,7 +581,7 @@ bifang_options(PG_FUNCTION_ARGS)
 		values[3] = nulls[3] ? (Datum) 0 : CStringGetTextDatum(d->default_text);
 		nulls[4] = !OidIsValid(d->role);
 		values[4] = nulls[4] ? (Datum) 0
-							 : CStringGetTextDatum(d->role == SUPERUSER
+							 : CStringGetTextDatum(d->role == BIFANG_SUPERUSER
 													   ? "superuser"
 													   : GetUserNameFromId(d->role, false));
 		values[5] = CStringGetTextDatum(d->about);

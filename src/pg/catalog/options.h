@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 
 #include "pg/convert/policy.h"
+#include "pg/server/roles.h"
 
 typedef enum BifangFormat
 {
@@ -89,12 +90,5 @@ extern const char *bifang_format_name(BifangFormat f);
  * the default warehouse needs none. Raises 42501. */
 extern void bifang_options_check_read(const BifangOptions *o);
 extern void bifang_options_check_write(const BifangOptions *o);
-extern Oid bifang_relation_owner(Oid relid);
-/* For SQL functions that take a path: the current user needs pg_read_server_files. */
-extern void bifang_check_path_role(const char *function);
-
-/* file:///x, file:/x and /x as /x without repeated or trailing slashes; anything else that is not
- * absolute raises, naming `what`. */
-extern char *bifang_local_path(const char *path, const char *what);
 
 #endif

@@ -28,6 +28,7 @@
 
 #include "iceberg/location.h"
 #include "pg/server/error.h"
+#include "pg/server/files.h"
 #include "pg/server/host.h"
 
 #define TIMEOUT_DEFAULT 10 /* seconds */

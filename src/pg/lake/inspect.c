@@ -38,6 +38,7 @@
 #include "pg/convert/typemap.h"
 #include "pg/scan/worklist.h"
 #include "pg/server/error.h"
+#include "pg/server/files.h"
 #include "pg/server/host.h"
 
 #define UNIX_MSECS ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000)

@@ -11,6 +11,38 @@
 
 #define DEPTH_MAX 32
 
+/* Names --------------------------------------------------------------------------------------- */
+
+char *
+bifang_local_path(const char *path, const char *what)
+{
+	const char *from = path;
+	char *copy;
+	char *to;
+
+	if (strncmp(from, "file:", 5) == 0)
+	{
+		from += 5;
+		if (strncmp(from, "//", 2) == 0 && from[2] != '/')
+			from = ""; /* file://host/... is someone else's file */
+	}
+	if (from[0] != '/')
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("%s must be an absolute local path: \"%s\"", what, path),
+						errhint("Write it as /dir/name or file:///dir/name.")));
+	if (strlen(from) >= MAXPGPATH - 100)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("%s is too long", what)));
+	to = copy = pstrdup(from);
+	for (const char *p = from; *p != '\0'; p++)
+		if (*p != '/' || to == copy || to[-1] != '/')
+			*to++ = *p;
+	while (to > copy + 1 && to[-1] == '/')
+		to--;
+	*to = '\0';
+	return copy;
+}
+
 /* Removing ------------------------------------------------------------------------------------ */
 
 typedef struct Removal

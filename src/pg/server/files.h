@@ -1,5 +1,5 @@
 /*
- * pg/server/files.h: removing files, at once or when a transaction aborts.
+ * pg/server/files.h: paths as users write them; removing files, at once or when a transaction aborts.
  */
 #ifndef BIFANG_PG_SERVER_FILES_H
 #define BIFANG_PG_SERVER_FILES_H
@@ -7,6 +7,10 @@
 #include "postgres.h"
 
 #include "base/status.h"
+
+/* file:///x, file:/x and /x as /x without repeated or trailing slashes; anything else that is not
+ * absolute raises, naming `what`. */
+extern char *bifang_local_path(const char *path, const char *what);
 
 /* Removes a directory and what is in it; missing is fine. Raises nothing. */
 extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
