@@ -1,5 +1,5 @@
 /*
- * pg/catalog/remote.c: see remote_catalog.h.
+ * pg/catalog/remote.c: see remote.h.
  *
  * A pointer that was read is kept in a list until nobody of the statement can ask for it again. A
  * statement is known by its snapshot: same address and same content. Each asker's memory context
@@ -31,7 +31,6 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 
-#define TIMEOUT_DEFAULT 10 /* seconds */
 #define PARAMS_MAX 16
 #define CATALOGS_NAMED 5 /* in a hint */
 
@@ -42,11 +41,9 @@ typedef struct Params
 	const char *host;
 	const char *port;
 	const char *dbname;
-	const char *user;
-	const char *password;
 	const char *schema; /* NULL = the login's search_path */
 	int timeout;		/* seconds */
-	bool password_required;
+	BifangLoginOptions login;
 	const char *keywords[PARAMS_MAX + 1]; /* for libpq, NULL at the end */
 	const char *values[PARAMS_MAX + 1];
 	int n;
@@ -96,38 +93,6 @@ add_param(Params *p, const char *keyword, const char *value)
 	p->values[p->n++] = value;
 }
 
-static void
-server_option(Params *p, const char *name, const char *value)
-{
-	if (strcmp(name, "catalog_host") == 0)
-		add_param(p, "host", p->host = value);
-	else if (strcmp(name, "catalog_port") == 0)
-		add_param(p, "port", p->port = value);
-	else if (strcmp(name, "catalog_dbname") == 0)
-		add_param(p, "dbname", p->dbname = value);
-	else if (strcmp(name, "catalog_schema") == 0)
-		p->schema = value;
-	else if (strcmp(name, "catalog_sslmode") == 0)
-		add_param(p, "sslmode", value);
-	else if (strcmp(name, "catalog_sslrootcert") == 0)
-		add_param(p, "sslrootcert", bifang_local_path(value, "option \"catalog_sslrootcert\""));
-	else if (strcmp(name, "catalog_timeout") == 0)
-		p->timeout = (int) strtol(value, NULL, 10);
-}
-
-static void
-mapping_option(Params *p, DefElem *def)
-{
-	if (strcmp(def->defname, "user") == 0)
-		add_param(p, "user", p->user = defGetString(def));
-	else if (strcmp(def->defname, "password") == 0)
-		add_param(p, "password", p->password = defGetString(def));
-	else if (strcmp(def->defname, "password_required") == 0)
-		p->password_required = defGetBoolean(def);
-	else if (strcmp(def->defname, "sslcert") == 0 || strcmp(def->defname, "sslkey") == 0)
-		add_param(p, def->defname, bifang_local_path(defGetString(def), def->defname));
-}
-
 static uint64
 params_hash(const Params *p)
 {
@@ -136,7 +101,7 @@ params_hash(const Params *p)
 
 	initStringInfo(&s);
 	appendStringInfo(&s, "%s%c%d%c%d", p->schema == NULL ? "" : p->schema, 0, p->timeout, 0,
-					 p->password_required);
+					 p->login.password_required);
 	for (int i = 0; i < p->n; i++)
 		appendStringInfo(&s, "%c%s=%s", 0, p->keywords[i], p->values[i]);
 	hash = hash_bytes_extended((const unsigned char *) s.data, s.len, 0);
@@ -148,29 +113,33 @@ params_hash(const Params *p)
 static void
 read_params(const BifangOptions *o, Params *p)
 {
-	ForeignServer *server = GetForeignServer(o->serverid);
-	UserMapping *mapping = GetUserMapping(o->userid, o->serverid);
-	ListCell *lc;
+	const BifangLoginOptions *login = &p->login;
 
 	memset(p, 0, sizeof *p);
-	p->server = server->servername;
-	p->timeout = TIMEOUT_DEFAULT;
-	p->password_required = true;
-	foreach (lc, server->options)
-		server_option(p, ((DefElem *) lfirst(lc))->defname, defGetString(lfirst(lc)));
-	foreach (lc, mapping->options)
-		mapping_option(p, lfirst(lc));
+	bifang_login_options_get(o->userid, o->serverid, &p->login);
+	p->server = GetForeignServer(o->serverid)->servername;
+	p->schema = o->catalog_schema;
+	p->timeout = o->catalog_timeout;
+	add_param(p, "host", p->host = o->catalog_host);
+	add_param(p, "port", p->port = o->catalog_port);
+	add_param(p, "dbname", p->dbname = o->catalog_dbname);
+	add_param(p, "sslmode", o->catalog_sslmode);
+	add_param(p, "sslrootcert", o->catalog_sslrootcert);
+	add_param(p, "user", login->user);
+	add_param(p, "password", login->password);
+	add_param(p, "sslcert", login->sslcert);
+	add_param(p, "sslkey", login->sslkey);
 	add_param(p, "client_encoding", GetDatabaseEncodingName());
 	add_param(p, "application_name", "bifang_fdw");
 	add_param(p, "gssencmode", "disable"); /* the server's tickets are nobody else's */
 	p->hash = params_hash(p);
-	if (p->user == NULL)
+	if (p->login.user == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
 						errmsg("user mapping for \"%s\" on server \"%s\" has no option \"user\"",
 							   GetUserNameFromId(o->userid, false), p->server)));
 	if (superuser_arg(o->userid))
-		p->password_required = false;
-	if (p->password_required && p->password == NULL)
+		p->login.password_required = false;
+	if (p->login.password_required && p->login.password == NULL)
 		ereport(ERROR, (errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 						errmsg("password is required"),
 						errdetail("Non-superusers must provide a password in the user mapping.")));
@@ -245,9 +214,10 @@ clean_text(const Params *p, const char *text)
 {
 	char *copy = pchomp(text);
 
-	if (p->password != NULL && strstr(copy, p->password) != NULL &&
-		strstr(p->user, p->password) == NULL && strstr(p->host, p->password) == NULL &&
-		(p->dbname == NULL || strstr(p->dbname, p->password) == NULL))
+	if (p->login.password != NULL && strstr(copy, p->login.password) != NULL &&
+		strstr(p->login.user, p->login.password) == NULL &&
+		strstr(p->host, p->login.password) == NULL &&
+		(p->dbname == NULL || strstr(p->dbname, p->login.password) == NULL))
 		return pstrdup("(text that has the password in it is left out)");
 	if (!pg_verifymbstr(copy, (int) strlen(copy), true))
 		for (char *c = copy; *c != '\0'; c++)
@@ -322,7 +292,7 @@ establish(Remote *r, const Params *p)
 		if (poll == PGRES_POLLING_FAILED)
 			fail_remote(r, p, ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION, what, NULL);
 	}
-	if (p->password_required && !PQconnectionUsedPassword(r->conn))
+	if (p->login.password_required && !PQconnectionUsedPassword(r->conn))
 	{
 		close_remote(r);
 		ereport(ERROR, (errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),

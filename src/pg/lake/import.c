@@ -469,7 +469,7 @@ import_topic(Import *im, const char *topic)
 		return;
 	append_option(&s, &first, "location", im->options.location);
 	append_option(&s, &first, "topic", topic);
-	if (!im->options.read_committed)
+	if (im->options.isolation != BIFANG_READ_COMMITTED)
 		append_option(&s, &first, "isolation", "read_uncommitted");
 	end_table(im, &s, table);
 }

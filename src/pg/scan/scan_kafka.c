@@ -36,7 +36,7 @@ pin(const BifangScan *s, const char *what, const BifangFile *f, int64 n)
 void
 bifang_scan_fix_end(BifangScan *s, BifangFile *f)
 {
-	bool committed = s->options.read_committed;
+	bool committed = s->options.isolation == BIFANG_READ_COMMITTED;
 	BfArena *a;
 	BfLogDir *dir;
 	int64 start;
@@ -101,9 +101,9 @@ bifang_scan_open_kafka(BifangScan *s, BfArena *a, BifangUnit *u)
 	for (int32 i = 0; i < s->n_vectors; i++)
 		columns[i] = (BfKafkaColumn) s->vector_numbers[i];
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->plain->partition, s->options.read_committed,
-									  &range, columns, s->n_vectors, &s->count.log, &s->reader,
-									  &err),
+	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->plain->partition,
+									  s->options.isolation == BIFANG_READ_COMMITTED, &range,
+									  columns, s->n_vectors, &s->count.log, &s->reader, &err),
 				 &err);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)

@@ -1,5 +1,6 @@
 /*
- * pg/server/files.h: paths as users write them; removing files, at once or when a transaction aborts.
+ * pg/server/files.h: paths as users write them; removing files, at once or when a transaction
+ * aborts.
  */
 #ifndef BIFANG_PG_SERVER_FILES_H
 #define BIFANG_PG_SERVER_FILES_H

@@ -1,0 +1,243 @@
+/*
+ * pg/catalog/option_list.h: the options, one row each, and the structs that the rows make.
+ *
+ *   X(member, name, type, where it may stand, default, who may set it, kinds of tables, help)
+ *
+ * A row makes a member of a struct and an entry of the table in option_table.c, so there is no
+ * member without a row, no row that goes nowhere and none of another C type than its value. Adding
+ * an option is adding a row; adding a type is a BIFANG_TYPE_... here and a type_... in
+ * option_table.c.
+ *
+ *   default   VALUE("true") is what the member has when the option is not given; TOLD("...") only
+ *             says what is done then
+ *   kinds     word of the kind of tables (option format) that alone makes use of it, or ANY_KIND
+ */
+#ifndef BIFANG_PG_CATALOG_OPTION_LIST_H
+#define BIFANG_PG_CATALOG_OPTION_LIST_H
+
+#include "postgres.h"
+
+#include "pg/convert/policy.h"
+
+typedef enum BifangFormat
+{
+	BIFANG_ICEBERG,	 /* default: a table of the catalog, or of a directory by `location` */
+	BIFANG_PARQUET,	 /* plain Parquet files: a path or glob */
+	BIFANG_KAFKA_LOG /* partition directories of a Kafka broker: a path or glob */
+} BifangFormat;
+
+typedef enum BifangIsolation
+{
+	BIFANG_READ_COMMITTED, /* default */
+	BIFANG_READ_UNCOMMITTED
+} BifangIsolation;
+
+typedef enum BifangMeta
+{
+	BIFANG_META_NONE,
+	BIFANG_META_LEDGER,
+	BIFANG_META_ENTRY,
+	BIFANG_META_TIMESTAMP,
+	BIFANG_META_TIER,
+	BIFANG_META_FILE,
+	BIFANG_META_POS,
+	BIFANG_META_ROW_ID,	  /* row lineage of Iceberg v3 */
+	BIFANG_META_SEQUENCE, /* last_updated_sequence_number */
+	BIFANG_META_COUNT
+} BifangMeta;
+
+extern const char *bifang_format_name(BifangFormat f);
+
+/* Where lake tables are when the server has no option warehouse, below the data directory. Short:
+ * PostgreSQL takes a base backup of no file whose path there is longer than 99 bytes, and a table's
+ * files have names of up to 68 (create.c). */
+#define BIFANG_EMBEDDED_WAREHOUSE "bifang/lake"
+
+/* Types of options, as C types. Pointers are NULL where there is neither option nor default. */
+#define BIFANG_TYPE_TEXT const char * /* not empty */
+#define BIFANG_TYPE_PATH const char * /* absolute and local; file:// is allowed and gone here */
+#define BIFANG_TYPE_INT int32		  /* positive */
+#define BIFANG_TYPE_PORT const char * /* 1 to 65535, as text */
+#define BIFANG_TYPE_BOOL bool
+#define BIFANG_TYPE_INT8 const char *	 /* a bigint, as text */
+#define BIFANG_TYPE_TIME const char *	 /* a timestamptz, as text */
+#define BIFANG_TYPE_MAP const char *	 /* prefixes and directories */
+#define BIFANG_TYPE_SSLMODE const char * /* a word of libpq's */
+/* One of some words each. */
+#define BIFANG_TYPE_FORMAT BifangFormat
+#define BIFANG_TYPE_ISOLATION BifangIsolation
+#define BIFANG_TYPE_TEXT_POLICY BifangTextPolicy
+#define BIFANG_TYPE_RANGE_POLICY BifangRangePolicy
+#define BIFANG_TYPE_META BifangMeta
+
+/* clang-format off */
+
+/* What the table is and where. */
+#define BIFANG_PLACE_OPTIONS(X) \
+	X(format, "format", FORMAT, ON_SERVER | ON_TABLE | ON_IMPORT, \
+	  VALUE("iceberg"), ANYONE, ANY_KIND, \
+	  "what the table is: a lake table, plain Parquet files, or partition directories of a Kafka " \
+	  "broker; on a server the default for its tables") \
+	X(location, "location", PATH, ON_TABLE | ON_IMPORT, \
+	  NO_DEFAULT, READERS, ANY_KIND, \
+	  "iceberg: directory or metadata file of a table; parquet: file, directory or glob; " \
+	  "kafka_log: partition directory or glob") \
+	X(ns, "namespace", TEXT, ON_TABLE, \
+	  TOLD("the schema's name at creation"), ANYONE, ANY_KIND, \
+	  "namespace of the lake table in the server's catalog") \
+	X(table, "table", TEXT, ON_TABLE, \
+	  TOLD("the relation's name at creation"), ANYONE, ANY_KIND, \
+	  "name of the lake table in the server's catalog")
+
+/* What of a log counts. */
+#define BIFANG_LOG_OPTIONS(X) \
+	X(topic, "topic", TEXT, ON_TABLE, \
+	  NO_DEFAULT, ANYONE, "kafka_log", \
+	  "the topic whose partitions are read, where the location names those of several") \
+	X(isolation, "isolation", ISOLATION, ON_TABLE | ON_IMPORT, \
+	  VALUE("read_committed"), ANYONE, "kafka_log", \
+	  "whether records of aborted and open transactions are shown")
+
+/* How a new lake table is written. */
+#define BIFANG_WRITE_OPTIONS(X) \
+	X(partition_by, "partition_by", TEXT, ON_TABLE, \
+	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, " \
+	  "user_id)'; used at creation only")
+
+/* Where in the table's history: at most one; without them, settings say. */
+#define BIFANG_HISTORY_OPTIONS(X) \
+	X(as_of_snapshot, "as_of_snapshot", INT8, ON_TABLE, \
+	  NO_DEFAULT, ANYONE, "iceberg", \
+	  "the snapshot that is read, by number; such a table cannot be written") \
+	X(as_of_timestamp, "as_of_timestamp", TIME, ON_TABLE, \
+	  NO_DEFAULT, ANYONE, "iceberg", \
+	  "the table is read as the lake had it then; such a table cannot be written") \
+	X(ref, "ref", TEXT, ON_TABLE, \
+	  NO_DEFAULT, ANYONE, "iceberg", \
+	  "the branch or tag that is read; such a table cannot be written")
+
+/* What becomes of what was recorded: paths, values, bytes. */
+#define BIFANG_VALUE_OPTIONS(X) \
+	X(location_map, "location_map", MAP, ON_SERVER | ON_TABLE | ON_IMPORT, \
+	  NO_DEFAULT, READERS, ANY_KIND, \
+	  "where files are that the metadata names: 'hdfs://nn:8020/wh=/data/wh,s3://b/x=/mnt/x'") \
+	X(invalid_text, "invalid_text", TEXT_POLICY, ON_SERVER | ON_TABLE, \
+	  VALUE("error"), ANYONE, ANY_KIND, \
+	  "text that the database cannot hold: an error, U+FFFD for what is wrong, or NULL") \
+	X(out_of_range, "out_of_range", RANGE_POLICY, ON_SERVER | ON_TABLE, \
+	  VALUE("error"), ANYONE, ANY_KIND, \
+	  "numbers, dates and times that the declared type cannot hold: an error or NULL") \
+	X(verify_checksums, "verify_checksums", BOOL, ON_SERVER | ON_TABLE, \
+	  VALUE("true"), ANYONE, ANY_KIND, \
+	  "whether checksums of Parquet pages are looked at, where the writer stored them")
+
+/* Where the server keeps its tables. */
+#define BIFANG_SERVER_OPTIONS(X) \
+	X(warehouse, "warehouse", PATH, ON_SERVER, \
+	  TOLD(BIFANG_EMBEDDED_WAREHOUSE " in the data directory"), READERS, ANY_KIND, \
+	  "directory under which the catalog's tables live") \
+	X(live_dir, "live_dir", PATH, ON_SERVER, \
+	  TOLD("bifang/live/<database oid> in the data directory"), READERS, ANY_KIND, \
+	  "directory of live ledgers") \
+	X(catalog_name, "catalog_name", TEXT, ON_SERVER, \
+	  TOLD("the server's name"), ANYONE, ANY_KIND, \
+	  "name under which the catalog table knows the server's tables")
+
+/* Where another database has the server's catalog. All of it needs the host. */
+#define BIFANG_REMOTE_OPTIONS(X) \
+	X(catalog_host, "catalog_host", TEXT, ON_SERVER, \
+	  NO_DEFAULT, READERS, ANY_KIND, \
+	  "host, address or socket directory of another PostgreSQL server that holds the catalog; " \
+	  "its tables are read-only here") \
+	X(catalog_port, "catalog_port", PORT, ON_SERVER, \
+	  TOLD("5432"), ANYONE, ANY_KIND, \
+	  "port of catalog_host") \
+	X(catalog_dbname, "catalog_dbname", TEXT, ON_SERVER, \
+	  TOLD("the remote user's name"), ANYONE, ANY_KIND, \
+	  "database of catalog_host that has the table iceberg_tables") \
+	X(catalog_schema, "catalog_schema", TEXT, ON_SERVER, \
+	  TOLD("the search_path there"), ANYONE, ANY_KIND, \
+	  "schema of the table iceberg_tables") \
+	X(catalog_sslmode, "catalog_sslmode", SSLMODE, ON_SERVER, \
+	  TOLD("prefer"), ANYONE, ANY_KIND, \
+	  "how the connection to catalog_host is secured, as libpq's sslmode") \
+	X(catalog_sslrootcert, "catalog_sslrootcert", PATH, ON_SERVER, \
+	  NO_DEFAULT, READERS, ANY_KIND, \
+	  "file with certificates that catalog_host's must be signed by") \
+	X(catalog_timeout, "catalog_timeout", INT, ON_SERVER, \
+	  VALUE("10"), ANYONE, ANY_KIND, \
+	  "seconds to wait for a connection to catalog_host, and for each answer")
+
+/* Who asks it. */
+#define BIFANG_LOGIN_OPTIONS(X) \
+	X(user, "user", TEXT, ON_MAPPING, \
+	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  "user to connect as to catalog_host") \
+	X(password, "password", TEXT, ON_MAPPING, \
+	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  "the user's password") \
+	X(password_required, "password_required", BOOL, ON_MAPPING, \
+	  VALUE("true"), SUPERUSERS, ANY_KIND, \
+	  "whether a role that is no superuser must connect with a password") \
+	X(sslcert, "sslcert", PATH, ON_MAPPING, \
+	  NO_DEFAULT, SUPERUSERS, ANY_KIND, \
+	  "file with a client certificate") \
+	X(sslkey, "sslkey", PATH, ON_MAPPING, \
+	  NO_DEFAULT, SUPERUSERS, ANY_KIND, \
+	  "file with the certificate's key")
+
+/* What a column is. */
+#define BIFANG_COLUMN_OPTIONS(X) \
+	X(field_id, "field_id", INT, ON_COLUMN, \
+	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  "the column's field id in the lake table; without it the name decides") \
+	X(meta, "meta", META, ON_COLUMN, \
+	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  "the column is no column of the table but tells where a row came from")
+
+/* Options of tables, by subject. */
+#define BIFANG_TABLE_OPTION_PARTS(PART) \
+	PART(BIFANG_PLACE_OPTIONS) \
+	PART(BIFANG_LOG_OPTIONS) \
+	PART(BIFANG_WRITE_OPTIONS) \
+	PART(BIFANG_HISTORY_OPTIONS) \
+	PART(BIFANG_VALUE_OPTIONS) \
+	PART(BIFANG_SERVER_OPTIONS) \
+	PART(BIFANG_REMOTE_OPTIONS)
+
+/* clang-format on */
+
+#define BIFANG_OPTION_MEMBER(member, name, type, ...) BIFANG_TYPE_##type member;
+#define BIFANG_OPTION_PART(list)   \
+	struct                         \
+	{                              \
+		list(BIFANG_OPTION_MEMBER) \
+	};
+
+/* Options of a foreign table and of its server, or of a server alone. */
+typedef struct BifangOptions
+{
+	/* What no row says. */
+	Oid relid; /* InvalidOid when only a server's options were asked for */
+	Oid serverid;
+	Oid userid;			 /* whose user mapping counts; the current user */
+	bool own_dirs;		 /* the server names directories itself */
+	bool own_map;		 /* the table has a location map itself, not its server */
+	bool remote_catalog; /* another database has the catalog: see remote.h */
+	BIFANG_TABLE_OPTION_PARTS(BIFANG_OPTION_PART)
+} BifangOptions;
+
+/* Options of a user mapping. */
+typedef struct BifangLoginOptions
+{
+	BIFANG_LOGIN_OPTIONS(BIFANG_OPTION_MEMBER)
+} BifangLoginOptions;
+
+/* Options of a column; field_id 0 = match by name. */
+typedef struct BifangColumnOptions
+{
+	BIFANG_COLUMN_OPTIONS(BIFANG_OPTION_MEMBER)
+} BifangColumnOptions;
+
+#endif
