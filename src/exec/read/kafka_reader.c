@@ -395,23 +395,6 @@ kafka_name(const BfReader *reader)
 
 /* ---- making one ---- */
 
-static BfType
-column_type(BfKafkaColumn c)
-{
-	switch (c)
-	{
-		case BF_KAFKA_PARTITION: return BF_TYPE(INT32);
-		case BF_KAFKA_OFFSET: return BF_TYPE(INT64);
-		case BF_KAFKA_TIMESTAMP: return BF_TYPE(TIMESTAMPTZ);
-		case BF_KAFKA_KEY:
-		case BF_KAFKA_VALUE: return BF_TYPE(BINARY);
-		case BF_KAFKA_HEADERS: return BF_TYPE(JSON);
-		case BF_KAFKA_COLUMNS: break;
-	}
-	BF_ASSERT(false);
-	return BF_TYPE(NULL);
-}
-
 static BfStatus
 make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn *columns, int32_t n,
 			 BfError *err)
@@ -436,7 +419,7 @@ make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn 
 	for (int32_t i = 0; i < n; i++)
 	{
 		BfVector *v = &r->batch.cols[i];
-		BfType type = column_type(columns[i]);
+		BfType type = bf_kafka_schema.fields[columns[i]].type;
 
 		r->columns[i] = columns[i];
 		r->asked_for[columns[i]] = true;

@@ -1,7 +1,7 @@
 /*
  * exec/read/kafka_reader.h: a Kafka partition directory as rows.
  *
- * Columns, always in this order in BfKafkaColumn; vectors of the projection follow `columns`.
+ * Columns are those of kafka_columns.h; vectors of the projection follow `columns`.
  * Headers come out as JSON text: an array of {"key": text, "value": base64 text or null} in record
  * order, since keys may repeat; bytes of a key that are not UTF-8 become U+FFFD. A record without
  * headers has `[]`.
@@ -26,19 +26,9 @@
 #ifndef BF_EXEC_READ_KAFKA_READER_H
 #define BF_EXEC_READ_KAFKA_READER_H
 
+#include "exec/read/kafka_columns.h"
 #include "exec/reader.h"
 #include "log/segment.h"
-
-typedef enum BfKafkaColumn
-{
-	BF_KAFKA_PARTITION, /* INT32 */
-	BF_KAFKA_OFFSET,	/* INT64 */
-	BF_KAFKA_TIMESTAMP, /* TIMESTAMPTZ, NULL when -1 */
-	BF_KAFKA_KEY,		/* BINARY */
-	BF_KAFKA_VALUE,		/* BINARY */
-	BF_KAFKA_HEADERS,	/* JSON */
-	BF_KAFKA_COLUMNS
-} BfKafkaColumn;
 
 typedef struct BfKafkaRange
 {
