@@ -48,6 +48,7 @@
 	X(pred)                  \
 	X(puffin_dv)             \
 	X(rangeset)              \
+	X(scan)                  \
 	X(segment)               \
 	X(source)
 

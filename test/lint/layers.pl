@@ -40,6 +40,7 @@ my %library = (
 		stdio.h stdlib.h string.h strings.h)),
 	'assert.h' => qr/^base$/,
 	'jansson.h' => qr/^(avro|iceberg)$/,
+	'stdatomic.h' => qr/^scan$/,
 	'xxhash.h' => qr/^(base|exec|parquet)$/,
 	(map { $_ => qr/^codec$/ } qw(zlib.h zstd.h zstd_errors.h lz4.h lz4frame.h snappy-c.h brotli/decode.h)),
 	'curl/curl.h' => qr/^store$/,

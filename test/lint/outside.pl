@@ -24,6 +24,7 @@ my @library = (
 	[qr/^(base|exec|parquet)$/, qr/^XXH3_64bits/],
 	[qr/^(codec|kernels|parquet|vec)$/, qr/^_mm/],
 	[qr/^base$/, qr/^(assert|strerror)$/],
+	[qr/^scan$/, qr/^atomic_/],
 	[qr/^store$/, qr/^(curl_|rd_kafka_)/],
 	[qr/./, qr/^__(builtin_|has_)/]);
 
