@@ -47,7 +47,6 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 	BF_TRY(bf_buffer_new(a, page_max + 4 * BFI_SLACK, &c->level_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict_bytes, err));
 	BF_TRY(bf_buffer_new(a, page_max * 8, &c->dict_values, err));
-	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->previous_buffer, err));
 	BF_TRY_PTR(a, c->batch_arena, bf_arena_new(bf_arena_host(a), "Parquet batch", page_max * 2),
 			   err);
 	if (!bf_arena_on_cleanup(a, free_arena, c->batch_arena))
@@ -55,7 +54,7 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 		bf_arena_free(c->batch_arena);
 		return bf_arena_fail(a, 0, err);
 	}
-	return BF_OK;
+	return bfi_column_init_values(a, c, err);
 }
 
 BfStatus
@@ -133,10 +132,7 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 	c->all_dictionary = false;
 	c->index = NULL;
 	c->index_tried = c->jumped = false;
-	c->has_dict = false;
-	c->dict_n = 0;
-	c->previous = (BfView){NULL, 0};
-	c->carry_previous = bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0);
+	bfi_values_reset(&c->values, bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0));
 	if (c->levels != NULL)
 		c->levels->n = c->levels->used = c->levels->n_dense = 0;
 	else if (c->leaf->storage == BF_STORE_NONE)
@@ -147,7 +143,7 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 int32_t
 bfi_column_room(const BfiColumn *c)
 {
-	if (c->page_left >= ROOM_MIN && bfi_values_are_views(c))
+	if (c->page_left >= ROOM_MIN && bfi_column_has_views(c))
 		return c->page_left;
 	return BF_BATCH_ROWS;
 }
@@ -174,23 +170,10 @@ bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first, int32_t n, BfE
 	return BF_OK;
 }
 
-/* DELTA_BYTE_ARRAY: the last value is needed by the next batch, whose arena is reset. */
-static BfStatus
-keep_previous(BfiColumn *c, BfError *err)
-{
-	if (c->previous.len == 0 || c->previous.ptr == c->previous_buffer->data)
-		return BF_OK;
-	c->previous_buffer->len = 0;
-	BF_TRY(bf_buffer_reserve(c->previous_buffer, (size_t) c->previous.len + BFI_SLACK, err));
-	memcpy(c->previous_buffer->data, c->previous.ptr, c->previous.len);
-	c->previous.ptr = c->previous_buffer->data;
-	return BF_OK;
-}
-
 BfStatus
 bfi_column_begin_batch(BfiColumn *c, BfError *err)
 {
-	BF_TRY(keep_previous(c, err));
+	BF_TRY(bfi_values_keep(&c->values, err));
 	bf_arena_reset(c->batch_arena);
 	return BF_OK;
 }
@@ -243,7 +226,8 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, Reading *r, BfError *err)
 {
 	size_t size = bf_storage_size(c->leaf->storage);
 	uint32_t ones;
-	bool codes = bfi_values_are_codes(c) && c->leaf->storage == BF_STORE_VIEW && c->dict_n > 0;
+	bool codes =
+		bfi_column_has_codes(c) && c->leaf->storage == BF_STORE_VIEW && c->values.dict.n > 0;
 	void *to;
 
 	BF_TRY(read_validity(c, start, k, &ones, err));
@@ -259,15 +243,16 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, Reading *r, BfError *err)
 		to = c->codes + start;
 		size = sizeof *c->codes;
 		if (ones == (uint32_t) k)
-			return bfi_values_codes(c, k, to, err);
-		BF_TRY(bfi_values_codes(c, (int32_t) ones, (uint32_t *) (void *) c->shared->dense, err));
+			return bfi_dictionary_codes(&c->values, k, to, err);
+		BF_TRY(bfi_dictionary_codes(&c->values, (int32_t) ones,
+									(uint32_t *) (void *) c->shared->dense, err));
 	}
 	else
 	{
 		to = (uint8_t *) c->flat + (size_t) start * size;
 		if (ones == (uint32_t) k)
-			return bfi_values_decode(c, k, to, err);
-		BF_TRY(bfi_values_decode(c, (int32_t) ones, c->shared->dense, err));
+			return bfi_column_decode(c, k, to, err);
+		BF_TRY(bfi_column_decode(c, (int32_t) ones, c->shared->dense, err));
 	}
 	bfi_spread(c->validity, start, k, c->shared->dense, to, size);
 	return BF_OK;
@@ -289,7 +274,7 @@ bfi_column_jump(BfiColumn *c, int64_t row, BfError *err)
 	int32_t current;
 	int32_t p;
 
-	if (!c->shared->use_index || c->carry_previous)
+	if (!c->shared->use_index || c->values.carry_previous)
 		return BF_OK;
 	if (!c->index_tried)
 	{
@@ -320,13 +305,13 @@ skip_in_page(BfiColumn *c, int32_t k, BfError *err)
 	c->row += k;
 	c->page_left -= k;
 	/* What is left behind for good need not be looked at. */
-	if (c->page_left == 0 && !c->carry_previous)
+	if (c->page_left == 0 && !c->values.carry_previous)
 		return BF_OK;
 	if (c->page.n_values < c->page.n_levels)
 		BF_TRY(bfi_rle_count_and_skip(&c->page.def, (uint32_t) k, (uint32_t) c->leaf->max_def,
 									  &ones, err));
 	BF_NEVER(err, (int32_t) ones > c->values.left);
-	return bfi_values_skip(c, (int32_t) ones, err);
+	return bfi_values_skip(&c->values, (int32_t) ones, err);
 }
 
 BfStatus
@@ -455,7 +440,7 @@ bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
 
 		if (c->page_left == 0)
 		{
-			if (done > page_first && bfi_values_are_views(c) && c->vec.form != BF_VEC_DICT)
+			if (done > page_first && bfi_column_has_views(c) && c->vec.form != BF_VEC_DICT)
 				BF_TRY(bfi_column_keep_views(c, c->flat, page_first, done, err));
 			BF_TRY(next_page_of(c, &done, n, rows, err));
 			page_first = done;

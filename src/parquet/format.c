@@ -197,27 +197,6 @@ bfi_physical_bytes(BfiPhysical type)
 	return physical_table[type].bytes;
 }
 
-const char *
-bfi_encoding_name(int32_t encoding)
-{
-	static const char *const names[BFI_ENCODING_COUNT] = {
-		[BFI_PLAIN] = "PLAIN",
-		[BFI_PLAIN_DICTIONARY] = "PLAIN_DICTIONARY",
-		[BFI_RLE] = "RLE",
-		[BFI_BIT_PACKED] = "BIT_PACKED",
-		[BFI_DELTA_BINARY_PACKED] = "DELTA_BINARY_PACKED",
-		[BFI_DELTA_LENGTH_BYTE_ARRAY] = "DELTA_LENGTH_BYTE_ARRAY",
-		[BFI_DELTA_BYTE_ARRAY] = "DELTA_BYTE_ARRAY",
-		[BFI_RLE_DICTIONARY] = "RLE_DICTIONARY",
-		[BFI_BYTE_STREAM_SPLIT] = "BYTE_STREAM_SPLIT",
-		[BFI_ALP] = "ALP",
-	};
-
-	if (encoding < 0 || encoding >= BFI_ENCODING_COUNT || names[encoding] == NULL)
-		return "unknown";
-	return names[encoding];
-}
-
 /* ratio_max: what the format of the codec allows, rounded up. Zstandard repeats a byte 2^17 times
  * in 4; Brotli 2^24 times in a handful. */
 static const struct

@@ -30,21 +30,6 @@ typedef enum BfiRepetition
 	BFI_REPEATED = 2
 } BfiRepetition;
 
-typedef enum BfiEncoding
-{
-	BFI_PLAIN = 0,
-	BFI_PLAIN_DICTIONARY = 2,
-	BFI_RLE = 3,
-	BFI_BIT_PACKED = 4,
-	BFI_DELTA_BINARY_PACKED = 5,
-	BFI_DELTA_LENGTH_BYTE_ARRAY = 6,
-	BFI_DELTA_BYTE_ARRAY = 7,
-	BFI_RLE_DICTIONARY = 8,
-	BFI_BYTE_STREAM_SPLIT = 9,
-	BFI_ALP = 10,
-	BFI_ENCODING_COUNT
-} BfiEncoding;
-
 typedef enum BfiPageType
 {
 	BFI_PAGE_DATA = 0,
@@ -326,7 +311,6 @@ extern const BfiThriftStruct bfi_page_header_table;
 
 /* Names; "unknown" for numbers that the format doesn't have. */
 extern const char *bfi_physical_name(int32_t type);
-extern const char *bfi_encoding_name(int32_t encoding);
 extern const char *bfi_codec_name(int32_t codec);
 
 /* Bytes of a value, 0 where it varies (BYTE_ARRAY, FLBA) or is a bit (BOOLEAN). */

@@ -8,7 +8,7 @@
 #ifndef BF_PARQUET_INTERNAL_H
 #define BF_PARQUET_INTERNAL_H
 
-#include "parquet/decode.h"
+#include "parquet/encoding/encoding.h"
 #include "parquet/format.h"
 #include "parquet/parquet.h"
 #include "parquet/prune.h"
@@ -251,22 +251,6 @@ typedef struct BfiPage
 
 /* ---- columns ---- */
 
-/* Decoder of the values of the current page. */
-typedef struct BfiValues
-{
-	BfiEncoding encoding;
-	int64_t at;
-	int32_t left;		/* values not yet decoded */
-	const uint8_t *pos; /* PLAIN; bytes of the DELTA text encodings */
-	const uint8_t *end;
-	uint32_t bit; /* PLAIN booleans: bits taken from *pos */
-	int32_t n;	  /* BYTE_STREAM_SPLIT, ALP: values of the page, done = n - left */
-	BfiRle rle;	  /* dictionary codes, RLE booleans */
-	BfiDelta delta;
-	BfiDelta suffix; /* DELTA_BYTE_ARRAY: delta has the prefix lengths */
-	BfiAlp alp;
-} BfiValues;
-
 /* What the columns of a scan have in common. */
 typedef struct BfiShared
 {
@@ -319,7 +303,6 @@ typedef struct BfiColumn
 	BfiOffsetIndex *index; /* NULL: none, not wanted, or not tried; in the shared index_arena */
 	BfCodec codec;
 	uint32_t codec_ratio;
-	bool carry_previous; /* PARQUET-246 */
 
 	/* The current page: body decompressed into page_buffer, or in the window. */
 	BfiPage page;
@@ -328,9 +311,7 @@ typedef struct BfiColumn
 	BfBuffer *level_buffer; /* BIT_PACKED levels, turned */
 	BfiValues values;
 
-	/* The dictionary of the chunk. */
-	bool has_dict;
-	int32_t dict_n;
+	/* The dictionary of the chunk; values.dict has the decoder's view of it. */
 	BfBuffer *dict_bytes;  /* the page, which views point into */
 	BfBuffer *dict_values; /* in storage form */
 	BfVector dict;		   /* VIEW leaves: what vectors in DICT form refer to */
@@ -339,10 +320,8 @@ typedef struct BfiColumn
 	BfVector vec;
 	uint64_t *validity;	  /* vec.validity when the batch has NULLs */
 	void *flat;			  /* vec.data.raw when flat */
-	uint32_t *codes;	  /* codes of a batch; 2 * BF_BATCH_ROWS, scratch for the DELTA encodings */
+	uint32_t *codes;	  /* codes of a batch; 2 * BF_BATCH_ROWS, scratch of the decoders */
 	BfArena *batch_arena; /* bytes that views of this batch need; reset per batch */
-	BfView previous; /* DELTA_BYTE_ARRAY: the last value, kept in previous_buffer between batches */
-	BfBuffer *previous_buffer;
 
 	BfiLevels *levels; /* NULL: a flat column */
 } BfiColumn;
@@ -434,26 +413,23 @@ extern BfStatus bfi_page_jump(BfiColumn *c, int32_t p, BfError *err) BF_MUST_CHE
 extern BfStatus
 bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_CHECK;
 
+/* Once, when all that the decoders work in has been allocated. */
+extern BfStatus bfi_column_init_values(BfArena *a, BfiColumn *c, BfError *err) BF_MUST_CHECK;
 /* Starts on the values of c->page. */
-extern BfStatus bfi_values_init(BfiColumn *c, BfError *err) BF_MUST_CHECK;
-/* n values without NULLs, in storage form. n <= BF_BATCH_ROWS, n <= left. */
-extern BfStatus bfi_values_decode(BfiColumn *c, int32_t n, void *out, BfError *err) BF_MUST_CHECK;
-/* Passes over n values. Those of DELTA_BYTE_ARRAY use the batch's memory. */
-extern BfStatus bfi_values_skip(BfiColumn *c, int32_t n, BfError *err) BF_MUST_CHECK;
-/* n codes of a dictionary-encoded page, all < dict_n. */
-extern BfStatus
-bfi_values_codes(BfiColumn *c, int32_t n, uint32_t *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus bfi_column_begin_values(BfiColumn *c, BfError *err) BF_MUST_CHECK;
+/* n values without NULLs, in storage form. n <= BF_BATCH_ROWS, n <= values.left. */
+extern BfStatus bfi_column_decode(BfiColumn *c, int32_t n, void *out, BfError *err) BF_MUST_CHECK;
 /* Do values of the current page point into its bytes? */
 static inline bool
-bfi_values_are_views(const BfiColumn *c)
+bfi_column_has_views(const BfiColumn *c)
 {
-	return c->leaf->storage == BF_STORE_VIEW &&
-		   (c->values.encoding == BFI_PLAIN || c->values.encoding == BFI_DELTA_LENGTH_BYTE_ARRAY);
+	return c->leaf->storage == BF_STORE_VIEW && c->values.methods->views_in_page;
 }
+/* Can the values of the current page be had as codes? */
 static inline bool
-bfi_values_are_codes(const BfiColumn *c)
+bfi_column_has_codes(const BfiColumn *c)
 {
-	return c->values.encoding == BFI_RLE_DICTIONARY;
+	return c->values.methods->codes;
 }
 /* Physical values as decoded (I32, I64, float, double, U8, views) to storage. */
 extern BfStatus bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t at,

@@ -199,14 +199,14 @@ decode_values(BfiColumn *c, int32_t from, int32_t to, BfError *err)
 	n = from < to ? (int32_t) bfi_count_byte(def + from, (uint32_t) (to - from), max) : 0;
 	BF_NEVER(err, n > c->values.left);
 	if (l->skipping)
-		return bfi_values_skip(c, n, err);
+		return bfi_values_skip(&c->values, n, err);
 	l->dense->len = (size_t) l->n_dense * size;
 	BF_TRY(bf_buffer_reserve(l->dense, ((size_t) n + 1) * size, err));
 	while (n > 0)
 	{
 		int32_t k = n < BF_BATCH_ROWS ? n : BF_BATCH_ROWS;
 
-		BF_TRY(bfi_values_decode(c, k, l->dense->data + (size_t) l->n_dense * size, err));
+		BF_TRY(bfi_column_decode(c, k, l->dense->data + (size_t) l->n_dense * size, err));
 		l->n_dense += k;
 		n -= k;
 	}
@@ -221,7 +221,7 @@ leave_page(BfiColumn *c, int32_t *first, BfError *err)
 {
 	BfiLevels *l = c->levels;
 
-	if (l->values && bfi_values_are_views(c) && l->n_dense > *first)
+	if (l->values && bfi_column_has_views(c) && l->n_dense > *first)
 		BF_TRY(
 			bfi_column_keep_views(c, (BfView *) (void *) l->dense->data, *first, l->n_dense, err));
 	BF_TRY(bfi_page_next(c, err));

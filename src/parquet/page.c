@@ -153,7 +153,7 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 
 	BF_DATA(err, (h->seen & BFI_PH_DICTIONARY) != 0, c->page.at,
 			"a dictionary page without its header");
-	BF_DATA(err, !c->has_dict, c->page.at, "a second dictionary page in a column chunk");
+	BF_DATA(err, c->values.dict.n < 0, c->page.at, "a second dictionary page in a column chunk");
 	BF_DATA(err, h->dictionary.n_values >= 0, c->page.at, "a dictionary of %d values",
 			h->dictionary.n_values);
 	if (h->dictionary.encoding != BFI_PLAIN && h->dictionary.encoding != BFI_PLAIN_DICTIONARY)
@@ -176,41 +176,19 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 	return bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err);
 }
 
-/* A level section's decoder. Sections that can't be told from the header's numbers (V1) say their
- * length; *c moves behind it. */
+/* A level section's decoder. Sections that can't be told from the header's numbers (V1) find their
+ * end themselves; the cursor moves behind it. */
 static BfStatus
 level_section(BfiColumn *c, BfCursor *cur, int32_t encoding, int16_t max, BfiRle *out, BfError *err)
 {
-	uint32_t width = max > 0 ? (uint32_t) (32 - __builtin_clz((uint32_t) max)) : 0;
-	const uint8_t *p;
-	uint32_t len;
-	uint8_t *turned;
+	const BfiEncoding *e = bfi_encoding_find(encoding);
+	uint32_t width = 32 - (uint32_t) __builtin_clz((uint32_t) max);
 
-	if (encoding == BFI_RLE)
-	{
-		BF_TRY(bf_cursor_u32le(cur, &len, err));
-		BF_DATA(err, len <= bf_cursor_left(cur), c->page.at,
-				"the levels have %u bytes, the page only %zu", len, bf_cursor_left(cur));
-		BF_TRY(bf_cursor_take(cur, len, &p, err));
-		bfi_rle_init(out, p, len, width, c->page.at);
-		return BF_OK;
-	}
-	if (encoding != BFI_BIT_PACKED)
+	BF_ASSERT(max > 0);
+	if (e == NULL || e->methods->levels == NULL)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, c->page.at, "levels encoded as %s",
 				   bfi_encoding_name(encoding));
-	len = (uint32_t) (((uint64_t) c->page.n_levels * width + 7) / 8);
-	BF_DATA(err, len <= bf_cursor_left(cur), c->page.at,
-			"the levels have %u bytes, the page only %zu", len, bf_cursor_left(cur));
-	BF_TRY(bf_cursor_take(cur, len, &p, err));
-	/* Both sections fit at once: a second reserve must not move the first. */
-	if (c->level_buffer->len == 0)
-		BF_TRY(bf_buffer_reserve(c->level_buffer,
-								 (size_t) len + bf_cursor_left(cur) + 2 * BFI_SLACK, err));
-	turned = c->level_buffer->data + c->level_buffer->len;
-	c->level_buffer->len += (size_t) len + BFI_SLACK;
-	bfi_turn_bit_packed(p, turned, (uint32_t) c->page.n_levels, width);
-	bfi_rle_init_packed(out, turned, (uint32_t) c->page.n_levels, width, c->page.at);
-	return BF_OK;
+	return e->methods->levels(cur, (uint32_t) c->page.n_levels, width, c->level_buffer, out, err);
 }
 
 /* Fills page.n_values by counting the definition levels. */
@@ -304,7 +282,7 @@ load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *
 		BF_TRY(load_v2(c, h, p, err));
 	c->page_left = c->page.n_levels;
 	c->shared->counters->pages_read++;
-	return bfi_values_init(c, err);
+	return bfi_column_begin_values(c, err);
 }
 
 static BfStatus
@@ -424,7 +402,7 @@ next_page(BfiColumn *c, int64_t *skip, bool dictionary_only, bool *done, BfError
 	BF_TRY(check_levels(c, n, err));
 	if (c->jumped && n > 0)
 		BF_TRY(check_against_index(c, n, total, err));
-	if (n > 0 && n <= *skip && !c->carry_previous)
+	if (n > 0 && n <= *skip && !c->values.carry_previous)
 	{
 		c->next_page += (int64_t) total;
 		count_levels(c, n);
@@ -465,7 +443,7 @@ bfi_page_dictionary(BfiColumn *c, BfError *err)
 	int64_t none = 0;
 	bool done;
 
-	if (c->has_dict || c->next_page != c->chunk_start || c->levels_left == 0)
+	if (c->values.dict.n >= 0 || c->next_page != c->chunk_start || c->levels_left == 0)
 		return BF_OK;
 	return next_page(c, &none, true, &done, err);
 }

@@ -342,7 +342,7 @@ bf_parquet_scan_dictionary(BfParquetScan *s, int32_t column, const BfVector **ou
 		return BF_OK;
 	if (bfi_page_dictionary(&c->flat, err) != BF_OK)
 		return in_column(s->file, c, -1, err);
-	if (c->flat.has_dict)
+	if (c->flat.values.dict.n >= 0)
 		*out = &c->flat.dict;
 	return BF_OK;
 }

@@ -294,12 +294,14 @@ bfi_chunk_is_dictionary(const BfiColumnMetaData *m)
 	for (uint32_t i = 0; i < list.n; i++)
 	{
 		BfiEncodingStats s;
+		const BfiEncoding *e;
 
 		if (bfi_thrift_struct(&list.c, &bfi_encoding_stats_table, &s, sizeof s, &ignored) != BF_OK)
 			return false;
 		if ((s.page_type != BFI_PAGE_DATA && s.page_type != BFI_PAGE_DATA_V2) || s.n == 0)
 			continue;
-		if (s.encoding != BFI_PLAIN_DICTIONARY && s.encoding != BFI_RLE_DICTIONARY)
+		e = bfi_encoding_find(s.encoding);
+		if (e == NULL || !e->methods->codes)
 			return false;
 		any = true;
 	}

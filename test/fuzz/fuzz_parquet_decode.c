@@ -1,11 +1,11 @@
 /*
- * The bit-level decoders on any bytes: in one go, value by value, and by the slow reference must
- * be the same, and nothing behind the input may matter.
+ * The encodings on any bytes, each of the table's and the decoders below them: in one go, value by
+ * value and with values passed over must be the same, and nothing behind the input may matter.
  */
 #include "fuzz/fuzz.h"
 
-#include "parquet/decode.h"
-#include "parquet/format.h"
+#include "parquet/encoding/delta.h"
+#include "parquet/encoding/encoding.h"
 
 #define VALUES_MAX 4096
 
@@ -100,24 +100,103 @@ check_delta(const uint8_t *a, const uint8_t *b, size_t size, uint32_t n)
 		FUZZ_CHECK(narrow[i] == (int32_t) (uint32_t) (uint64_t) whole[i]);
 }
 
+static const int32_t dict_values[] = {7, -7, 0, 1 << 30, 5};
+
 static void
-check_alp(const uint8_t *a, const uint8_t *b, size_t size, uint32_t width, uint32_t n)
+init_values(BfArena *a, BfiValues *v, BfiPhysical physical)
 {
-	static uint8_t whole[VALUES_MAX * 8], single[VALUES_MAX * 8];
-	BfiAlp d, e;
+	static uint32_t scratch[2 * BF_BATCH_ROWS];
+	static BfView spare[BF_BATCH_ROWS];
+	uint32_t width = bfi_physical_bytes(physical);
+	BfError err;
+
+	*v = (BfiValues){
+		.physical = physical,
+		.width = physical == BFI_FLBA ? 5 : width,
+		.bytes_max = VALUES_MAX * 64,
+		.batch = a,
+		.scratch = scratch,
+		.spare = spare,
+	};
+	FUZZ_CHECK(bfi_values_init(a, v, &err) == BF_OK);
+	v->dict = (BfiDictionary){.n = 5, .value_bytes = 4, .values = dict_values};
+}
+
+/* How many values the section says it has; n where it doesn't. */
+static uint32_t
+count_of(int32_t encoding, BfView section, uint32_t n)
+{
+	BfiDelta d;
+	BfError err;
+
+	if (encoding == BFI_ALP)
+		return section.len >= 7 ? bf_load32le(section.ptr + 3) : n;
+	if (encoding < BFI_DELTA_BINARY_PACKED || encoding > BFI_DELTA_BYTE_ARRAY)
+		return n;
+	return bfi_delta_init(&d, section.ptr, section.len, 64, 0, &err) == BF_OK ? (uint32_t) d.count
+																			  : n;
+}
+
+static bool
+same_value(const BfiValues *v, const void *a, const void *b, size_t size)
+{
+	BfView x, y;
+
+	if (v->methods->codes ||
+		(v->physical != BFI_BYTE_ARRAY && v->physical != BFI_FLBA && v->physical != BFI_INT96))
+		return memcmp(a, b, size) == 0;
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return x.len == y.len && (x.len == 0 || memcmp(x.ptr, y.ptr, x.len) == 0);
+}
+
+/* Every row of the table: in one go, value by value, and with values passed over. */
+static void
+check_values(BfView a, BfView b, int32_t encoding, BfiPhysical physical, uint32_t n)
+{
+	static BfView whole[VALUES_MAX];
+	BfArena *arena = fuzz_arena((size_t) 16 << 20);
+	BfiValues v, w;
+	size_t size = 4;
+	uint32_t done = 0;
 	BfError err;
 	BfStatus st;
-	uint32_t done = 0;
 
-	if (bfi_alp_init(&d, a, size, width, 0, &err) != BF_OK)
-		return;
-	FUZZ_CHECK(bfi_alp_init(&e, b, size, width, 0, &err) == BF_OK);
-	n = d.count < n ? d.count : n;
-	st = bfi_alp_decode(&d, 0, n, whole, &err);
-	while (done < n && bfi_alp_decode(&e, done, 1, single + (size_t) done * width, &err) == BF_OK)
+	n = count_of(encoding, a, n);
+	init_values(arena, &v, physical);
+	init_values(arena, &w, physical);
+	if (n > VALUES_MAX || bfi_values_begin(&v, encoding, a, (int32_t) n, 0, &err) != BF_OK)
+		goto out;
+	FUZZ_CHECK(bfi_values_begin(&w, encoding, b, (int32_t) n, 0, &err) == BF_OK);
+	if (!v.methods->codes)
+		size = physical == BFI_BOOLEAN ? 1 : v.width == 4 || v.width == 8 ? v.width : 16;
+	st = bfi_values_decode(&v, (int32_t) n, whole, &err);
+	if (st == BF_ERR_LIMIT)
+		goto out;
+	while (done < n)
+	{
+		BfView one;
+
+		if (bfi_values_decode(&w, 1, &one, &err) != BF_OK)
+			break;
+		if (st == BF_OK)
+			FUZZ_CHECK(same_value(&v, (uint8_t *) whole + done * size, &one, size));
 		done++;
+	}
 	FUZZ_CHECK((st == BF_OK) == (done == n));
-	FUZZ_CHECK(st != BF_OK || memcmp(whole, single, (size_t) n * width) == 0);
+	if (st != BF_OK)
+		goto out;
+	FUZZ_CHECK(bfi_values_begin(&w, encoding, b, (int32_t) n, 0, &err) == BF_OK);
+	for (uint32_t at = 0, skip = 0; at + skip < n; at += skip + 1, skip = skip * 2 + 1)
+	{
+		BfView one;
+
+		FUZZ_CHECK(bfi_values_skip(&w, (int32_t) skip, &err) == BF_OK);
+		FUZZ_CHECK(bfi_values_decode(&w, 1, &one, &err) == BF_OK);
+		FUZZ_CHECK(same_value(&v, (uint8_t *) whole + (at + skip) * size, &one, size));
+	}
+out:
+	bf_arena_free(arena);
 }
 
 /* A struct by its table ends where skipping it ends. */
@@ -157,7 +236,8 @@ bf_fuzz_parquet_decode(const uint8_t *data, size_t size)
 	else if (what == 1)
 		check_delta(a, b, in.size, n);
 	else if (what == 2)
-		check_alp(a, b, in.size, width & 1 ? 8 : 4, n > 256 ? 256 : n);
+		check_values((BfView){a, (uint32_t) in.size}, (BfView){b, (uint32_t) in.size},
+					 (int32_t) width % 11, (BfiPhysical) (n % BFI_PHYSICAL_COUNT), n >> 3);
 	else
 		check_thrift(in.data, in.size);
 	free(a);

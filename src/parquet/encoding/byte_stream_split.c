@@ -1,10 +1,12 @@
 /*
  * BYTE_STREAM_SPLIT: the bytes of the values, taken apart by significance, are put together again.
  *
+ *     section = the first bytes of all values, their second bytes, ...
+ *
  * For 4 and 8 streams sixteen values are merged at once by interleaving registers pairwise, first
  * streams that are half the width apart: (0,4)(1,5)(2,6)(3,7), then (04,26)(15,37), then all.
  */
-#include "parquet/decode.h"
+#include "parquet/encoding/encoding.h"
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_shufflevector)
@@ -78,8 +80,9 @@ merge8(const uint8_t *in, size_t stride, uint8_t *out)
 }
 #endif
 
-void
-bfi_merge_streams(const uint8_t *in, size_t stride, size_t width, uint8_t *out, size_t n)
+/* n values of `width` bytes; byte k of value i is at in[k * stride + i]. */
+static void
+merge_streams(const uint8_t *in, size_t stride, size_t width, uint8_t *out, size_t n)
 {
 	size_t done = 0;
 
@@ -97,3 +100,46 @@ bfi_merge_streams(const uint8_t *in, size_t stride, size_t width, uint8_t *out, 
 		for (size_t i = 0; i < n - done; i++)
 			out[i * width + k] = in[i];
 }
+
+typedef struct State
+{
+	const uint8_t *streams;
+} State;
+
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	State *s = v->state;
+
+	BF_DATA(err, len == (uint64_t) v->n * v->width, v->at,
+			"%d values of %u split bytes need %llu, the page has %zu", v->n, v->width,
+			(unsigned long long) v->n * v->width, len);
+	s->streams = p;
+	return BF_OK;
+}
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	const State *s = v->state;
+	size_t width = v->width;
+	uint8_t *bytes = out;
+
+	if (v->physical == BFI_FLBA)
+	{
+		BfView *views = out;
+
+		BF_TRY(bfi_values_alloc(v, (size_t) n * width, &bytes, err));
+		for (int32_t i = 0; i < n; i++)
+			views[i] = (BfView){bytes + (size_t) i * width, (uint32_t) width};
+	}
+	merge_streams(s->streams + (v->n - v->left), (size_t) v->n, width, bytes, (size_t) n);
+	return BF_OK;
+}
+
+const BfiMethods bfi_encoding_byte_stream_split = {
+	.state_bytes = sizeof(State),
+	.begin = begin,
+	.decode = decode,
+	.skip = bfi_skip_by_number,
+};

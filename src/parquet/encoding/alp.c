@@ -11,7 +11,7 @@
  * constants that are rounded once: a power of ten that were calculated could differ in the last
  * bit. Nothing is remembered from one call to the next, so passing over values is free.
  */
-#include "parquet/decode.h"
+#include "parquet/encoding/encoding.h"
 
 #define HEAD_BYTES 7
 #define SIZE_LOG_MIN 3
@@ -28,15 +28,26 @@ static const float powers32[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F,
 static const float inverses32[] = {1e0F,  1e-1F, 1e-2F, 1e-3F, 1e-4F, 1e-5F,
 								   1e-6F, 1e-7F, 1e-8F, 1e-9F, 1e-10F};
 
-BfStatus
-bfi_alp_init(BfiAlp *d, const void *data, size_t len, uint32_t width, int64_t at, BfError *err)
+typedef struct State
 {
-	const uint8_t *p = data;
+	const uint8_t *offsets;
+	size_t len; /* from the offsets on */
+	uint32_t width;
+	uint32_t size_log;
+	uint32_t count;
+	uint32_t n_vectors;
+	int64_t at;
+} State;
 
-	BF_ASSERT(width == 4 || width == 8);
-	memset(d, 0, sizeof *d);
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	State *d = v->state;
+	int64_t at = v->at;
+
+	BF_ASSERT(v->width == 4 || v->width == 8);
 	d->at = at;
-	d->width = width;
+	d->width = v->width;
 	BF_DATA(err, len >= HEAD_BYTES, at, "an ALP page of %zu bytes", len);
 	if (p[0] != 0 || p[1] != 0)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, at, "ALP of mode %u with integer encoding %u", p[0],
@@ -51,6 +62,8 @@ bfi_alp_init(BfiAlp *d, const void *data, size_t len, uint32_t width, int64_t at
 		(uint32_t) (((uint64_t) d->count + ((uint32_t) 1 << d->size_log) - 1) >> d->size_log);
 	BF_DATA(err, (uint64_t) d->n_vectors * 4 <= d->len, at, "%u ALP vectors in a page of %zu bytes",
 			d->n_vectors, len);
+	BF_DATA(err, d->count == (uint32_t) v->n, at, "an ALP page of %u values for %d", d->count,
+			v->n);
 	return BF_OK;
 }
 
@@ -68,7 +81,7 @@ typedef struct Vector
 
 /* Finds the parts of vector k, which has n values, and checks that they lie in the page. */
 static BfStatus
-open_vector(const BfiAlp *d, uint32_t k, uint32_t n, Vector *v, BfError *err)
+open_vector(const State *d, uint32_t k, uint32_t n, Vector *v, BfError *err)
 {
 	uint32_t offset = bf_load32le(d->offsets + (size_t) k * 4);
 	uint32_t head = 5 + d->width;
@@ -100,7 +113,7 @@ open_vector(const BfiAlp *d, uint32_t k, uint32_t n, Vector *v, BfError *err)
 
 /* n values of the vector from number `from` on. */
 static void
-decode_vector(const BfiAlp *d, const Vector *v, uint32_t from, uint32_t n, uint8_t *out)
+decode_vector(const State *d, const Vector *v, uint32_t from, uint32_t n, uint8_t *out)
 {
 	float *f32 = (float *) (void *) out;
 	double *f64 = (double *) (void *) out;
@@ -128,11 +141,11 @@ decode_vector(const BfiAlp *d, const Vector *v, uint32_t from, uint32_t n, uint8
 	}
 }
 
-BfStatus
-bfi_alp_decode(const BfiAlp *d, uint32_t first, uint32_t n, void *out, BfError *err)
+/* Values [first, first + n) of the page. */
+static BfStatus
+decode_range(const State *d, uint32_t first, uint32_t n, uint8_t *to, BfError *err)
 {
 	uint32_t size = (uint32_t) 1 << d->size_log;
-	uint8_t *to = out;
 
 	BF_ASSERT((uint64_t) first + n <= d->count);
 	while (n > 0)
@@ -163,3 +176,16 @@ bfi_alp_decode(const BfiAlp *d, uint32_t first, uint32_t n, void *out, BfError *
 	}
 	return BF_OK;
 }
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	return decode_range(v->state, (uint32_t) (v->n - v->left), (uint32_t) n, out, err);
+}
+
+const BfiMethods bfi_encoding_alp = {
+	.state_bytes = sizeof(State),
+	.begin = begin,
+	.decode = decode,
+	.skip = bfi_skip_by_number,
+};

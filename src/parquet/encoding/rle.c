@@ -1,70 +1,11 @@
 /*
- * Bits and runs. The loops work on whole runs: a repeated run is a fill, a packed run is unpacked
- * or copied with 64-bit loads at any bit position, so that no value costs a branch.
+ * RLE: runs (rle.h) of levels, whose section begins with its length in bytes, and of booleans,
+ * alike.
+ *
+ * The loops work on whole runs: a repeated run is a fill, a packed run is unpacked or copied with
+ * 64-bit loads at any bit position, so that no value costs a branch.
  */
-#include "parquet/decode.h"
-
-void
-bfi_bits_to_bytes(const uint8_t *in, uint64_t bit, uint8_t *out, uint32_t n)
-{
-	uint32_t i = 0;
-
-	for (; i + 8 <= n; i += 8)
-	{
-		/* Bit k of the byte to byte k: copies of the byte, one bit kept in each, then to 0 or 1. */
-		uint64_t v = bfi_load_bits(in, bit + i, 8) * UINT64_C(0x0101010101010101);
-
-		v &= UINT64_C(0x8040201008040201);
-		v = ((v + UINT64_C(0x7f7f7f7f7f7f7f7f)) | v) >> 7 & UINT64_C(0x0101010101010101);
-		bf_store64le(out + i, v);
-	}
-	for (; i < n; i++)
-		out[i] = (uint8_t) bfi_load_bits(in, bit + i, 1);
-}
-
-void
-bfi_put_bits(uint64_t *bits, uint32_t start, uint64_t v, uint32_t n)
-{
-	uint64_t mask = n >= 64 ? UINT64_MAX : ((uint64_t) 1 << n) - 1;
-	uint32_t word = start >> 6;
-	uint32_t shift = start & 63;
-
-	v &= mask;
-	bits[word] = (bits[word] & ~(mask << shift)) | v << shift;
-	if (shift + n > 64)
-		bits[word + 1] = (bits[word + 1] & ~(mask >> (64 - shift))) | v >> (64 - shift);
-}
-
-void
-bfi_set_bits(uint64_t *bits, uint32_t start, uint32_t n)
-{
-	while (n > 0)
-	{
-		uint32_t k = 64 - (start & 63);
-
-		k = k < n ? k : n;
-		bfi_put_bits(bits, start, UINT64_MAX, k);
-		start += k;
-		n -= k;
-	}
-}
-
-void
-bfi_turn_bit_packed(const uint8_t *in, uint8_t *out, uint32_t n, uint32_t width)
-{
-	uint64_t n_bits = (uint64_t) n * width;
-
-	memset(out, 0, (size_t) ((n_bits + 7) / 8));
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t b = 0; b < width; b++)
-		{
-			uint64_t from = (uint64_t) i * width + b;
-			uint64_t to = (uint64_t) i * width + (width - 1 - b);
-
-			if (in[from >> 3] >> (7 - (from & 7)) & 1)
-				out[to >> 3] = (uint8_t) (out[to >> 3] | 1 << (to & 7));
-		}
-}
+#include "parquet/encoding/encoding.h"
 
 void
 bfi_rle_init(BfiRle *r, const void *data, size_t len, uint32_t width, int64_t at)
@@ -312,3 +253,54 @@ bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err)
 	}
 	return BF_OK;
 }
+
+/* ---- as an encoding of values and levels ---- */
+
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	uint32_t runs;
+
+	BF_DATA(err, len >= 4, v->at, "booleans in runs without a length");
+	runs = bf_load32le(p);
+	BF_DATA(err, runs <= len - 4, v->at, "runs of %u bytes in a page of %zu", runs, len);
+	bfi_rle_init(v->state, p + 4, runs, 1, v->at);
+	return BF_OK;
+}
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	return bfi_rle_bytes(v->state, out, (uint32_t) n, err);
+}
+
+static BfStatus
+skip(BfiValues *v, int32_t n, BfError *err)
+{
+	return bfi_rle_skip(v->state, (uint32_t) n, err);
+}
+
+static BfStatus
+levels(BfCursor *cur, uint32_t n, uint32_t width, BfBuffer *turned, BfiRle *out, BfError *err)
+{
+	int64_t at = cur->base_offset;
+	const uint8_t *p;
+	uint32_t len;
+
+	(void) n;
+	(void) turned;
+	BF_TRY(bf_cursor_u32le(cur, &len, err));
+	BF_DATA(err, len <= bf_cursor_left(cur), at, "the levels have %u bytes, the page only %zu", len,
+			bf_cursor_left(cur));
+	BF_TRY(bf_cursor_take(cur, len, &p, err));
+	bfi_rle_init(out, p, len, width, at);
+	return BF_OK;
+}
+
+const BfiMethods bfi_encoding_rle = {
+	.state_bytes = sizeof(BfiRle),
+	.begin = begin,
+	.decode = decode,
+	.skip = skip,
+	.levels = levels,
+};

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "parquet/internal.h"
 #include "parquet/parquet.h"
-#include "unit/lib/runner.h"
+#include "unit/test_parquet_values.h"
 
 #define FILE_ROWS 100
 
@@ -143,14 +142,15 @@ make_page(Page *p, uint32_t width, uint32_t bits, double *want)
 	}
 }
 
-static const uint8_t *
-padded(const Page *p, size_t len)
+/* A scan's worth of values in pieces. */
+static BfStatus
+decode_pieces(BfiValues *v, const Page *p, size_t len, int32_t piece, uint8_t *out)
 {
-	uint8_t *out = bf_arena_alloc(test_arena(), len + BFI_SLACK);
-
-	memcpy(out, p->bytes, len);
-	memset(out + len, 0xa5, BFI_SLACK);
-	return out;
+	BF_TRY(test_begin(v, BFI_ALP, p->bytes, len, N));
+	for (int32_t at = 0; at < N; at += piece)
+		BF_TRY(bfi_values_decode(v, N - at < piece ? N - at : piece, out + (size_t) at * v->width,
+								 &test_err));
+	return BF_OK;
 }
 
 TEST(parquet_alp_pieces)
@@ -166,20 +166,23 @@ TEST(parquet_alp_pieces)
 	for (uint32_t width = 4; width <= 8; width += 4)
 		for (uint32_t bits = 0; bits <= width * 8; bits++)
 		{
-			BfiAlp d;
+			BfiValues *v = test_values(width == 4 ? BFI_FLOAT : BFI_DOUBLE, width);
 
 			make_page(&p, width, bits, want);
-			REQUIRE_OK(bfi_alp_init(&d, padded(&p, p.len), p.len, width, 3, &test_err));
-			EXPECT_EQ(d.count, N);
-			for (uint32_t piece = 1; piece <= N; piece = piece * 3 + 1)
-				for (uint32_t at = 0; at < N; at += piece)
-				{
-					uint32_t n = N - at < piece ? N - at : piece;
-
-					REQUIRE_OK(bfi_alp_decode(&d, at, n, &got, &test_err));
-					for (uint32_t i = 0; i < n; i++)
-						EXPECT((width == 8 ? got.f64[i] : (double) got.f32[i]) == want[at + i]);
-				}
+			for (int32_t piece = 1; piece <= N; piece = piece * 3 + 1)
+			{
+				memset(&got, 0, sizeof got);
+				REQUIRE_OK(decode_pieces(v, &p, p.len, piece, (uint8_t *) &got));
+				for (int32_t i = 0; i < N; i++)
+					EXPECT((width == 8 ? got.f64[i] : (double) got.f32[i]) == want[i]);
+			}
+			for (int32_t skip = 1; skip < N; skip += 7)
+			{
+				REQUIRE_OK(test_begin(v, BFI_ALP, p.bytes, p.len, N));
+				REQUIRE_OK(bfi_values_skip(v, skip, &test_err));
+				REQUIRE_OK(bfi_values_decode(v, 1, &got, &test_err));
+				EXPECT((width == 8 ? got.f64[0] : (double) got.f32[0]) == want[skip]);
+			}
 		}
 }
 
@@ -188,26 +191,23 @@ TEST(parquet_alp_damaged)
 {
 	static Page p;
 	static double want[N];
-	double got[N];
+	uint8_t got[N * 8];
+	BfiValues *v = test_values(BFI_DOUBLE, 8);
 	int refused = 0;
-	BfiAlp d;
 
 	make_page(&p, 8, 20, want);
 	for (size_t len = 0; len < p.len; len++)
-		if (bfi_alp_init(&d, padded(&p, len), len, 8, 3, &test_err) == BF_OK)
-			EXPECT_FAIL(bfi_alp_decode(&d, 0, N, got, &test_err), BF_ERR_CORRUPT, 3);
+		EXPECT_FAIL(decode_pieces(v, &p, len, N, got), BF_ERR_CORRUPT, 3);
 	for (size_t at = 0; at < p.len; at++)
-		for (int v = 0; v < 256; v += 51)
+		for (int b = 0; b < 256; b += 51)
 		{
 			uint8_t old = p.bytes[at];
 
-			p.bytes[at] = (uint8_t) v;
-			if (bfi_alp_init(&d, padded(&p, p.len), p.len, 8, 3, &test_err) != BF_OK ||
-				d.count < N || bfi_alp_decode(&d, 0, N, got, &test_err) != BF_OK)
-				refused++;
+			p.bytes[at] = (uint8_t) b;
+			refused += decode_pieces(v, &p, p.len, N, got) != BF_OK;
 			p.bytes[at] = old;
 		}
 	EXPECT(refused > 100);
 	p.bytes[0] = 1;
-	EXPECT_FAIL(bfi_alp_init(&d, p.bytes, p.len, 8, 3, &test_err), BF_ERR_UNSUPPORTED, 3);
+	EXPECT_FAIL(test_begin(v, BFI_ALP, p.bytes, p.len, N), BF_ERR_UNSUPPORTED, 3);
 }

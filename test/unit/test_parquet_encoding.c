@@ -1,25 +1,10 @@
 /*
  * The bit-level decoders against slow references, in pieces of every size.
  */
-#include <math.h>
-#include <stdlib.h>
-
-#include "parquet/internal.h"
-#include "unit/lib/runner.h"
+#include "parquet/encoding/delta.h"
+#include "unit/test_parquet_values.h"
 
 #define N 1000
-
-/* Bytes of exactly this length, slack behind, so that the sanitizer sees what is beyond. */
-static uint8_t *
-padded(const void *p, size_t n)
-{
-	uint8_t *out = bf_arena_alloc(test_arena(), n + BFI_SLACK);
-
-	if (n > 0)
-		memcpy(out, p, n);
-	memset(out + n, 0xa5, BFI_SLACK);
-	return out;
-}
 
 static void
 pack(uint8_t *out, uint64_t bit, uint32_t width, uint64_t v)
@@ -96,21 +81,22 @@ TEST(parquet_rle_example)
 {
 	static const uint8_t hybrid[] = {0x03, 0x88, 0xc6, 0xfa};
 	static const uint8_t msb_first[] = {0x05, 0x39, 0x77};
-	uint8_t *turned = bf_arena_alloc(test_arena(), 3 + BFI_SLACK);
+	BfCursor cur = bf_cursor(test_section(msb_first, sizeof msb_first), sizeof msb_first, 40);
+	BfBuffer *turned;
 	uint32_t got[8];
 	BfiRle r;
 
-	bfi_rle_init(&r, padded(hybrid, sizeof hybrid), sizeof hybrid, 3, 0);
+	bfi_rle_init(&r, test_section(hybrid, sizeof hybrid), sizeof hybrid, 3, 0);
 	REQUIRE_OK(bfi_rle_u32(&r, got, 8, &test_err));
 	for (uint32_t i = 0; i < 8; i++)
 		EXPECT_EQ(got[i], i);
-	memset(turned, 0, 3 + BFI_SLACK);
-	bfi_turn_bit_packed(msb_first, turned, 8, 3);
-	bfi_rle_init_packed(&r, turned, 8, 3, 0);
+	REQUIRE_OK(bf_buffer_new(test_arena(), 1000, &turned, &test_err));
+	REQUIRE_OK(bfi_encoding_bit_packed.levels(&cur, 8, 3, turned, &r, &test_err));
+	EXPECT_EQ(bf_cursor_left(&cur), 0);
 	REQUIRE_OK(bfi_rle_u32(&r, got, 8, &test_err));
 	for (uint32_t i = 0; i < 8; i++)
 		EXPECT_EQ(got[i], i);
-	EXPECT_FAIL(bfi_rle_u32(&r, got, 1, &test_err), BF_ERR_CORRUPT, 0);
+	EXPECT_FAIL(bfi_rle_u32(&r, got, 1, &test_err), BF_ERR_CORRUPT, 40);
 }
 
 /* Random runs of both kinds; returns the bytes. */
@@ -166,7 +152,7 @@ TEST(parquet_rle_random)
 		for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++)
 		{
 			size_t len = encode_runs(encoded, width, want, N);
-			uint8_t *in = padded(encoded, len);
+			uint8_t *in = test_section(encoded, len);
 			uint32_t ones = 0;
 			BfiRle r;
 
@@ -221,14 +207,15 @@ TEST(parquet_rle_damaged)
 	{
 		BfiRle r;
 
-		bfi_rle_init(&r, padded(table[i].bytes, table[i].len), table[i].len, table[i].width, 77);
+		bfi_rle_init(&r, test_section(table[i].bytes, table[i].len), table[i].len, table[i].width,
+					 77);
 		EXPECT_FAIL(bfi_rle_u32(&r, got, table[i].n, &test_err), BF_ERR_CORRUPT, 77);
 	}
 	{
 		/* The same packed run is fine as long as the values that are wanted are there. */
 		BfiRle r;
 
-		bfi_rle_init(&r, padded(table[6].bytes, 3), 3, 3, 77);
+		bfi_rle_init(&r, test_section(table[6].bytes, 3), 3, 3, 77);
 		REQUIRE_OK(bfi_rle_u32(&r, got, 5, &test_err));
 		EXPECT_EQ(got[4], 4);
 	}
@@ -237,7 +224,7 @@ TEST(parquet_rle_damaged)
 		BfiRle r;
 		uint32_t count;
 
-		bfi_rle_init(&r, padded(three_of_two, 2), 2, 2, 5);
+		bfi_rle_init(&r, test_section(three_of_two, 2), 2, 2, 5);
 		EXPECT_FAIL(bfi_rle_count(r, 2, 2, &count, &test_err), BF_ERR_CORRUPT, 5);
 	}
 }
@@ -302,7 +289,7 @@ check_delta(const uint64_t *v, uint32_t n, uint32_t bits, uint32_t piece, bool c
 {
 	static uint8_t encoded[N * 20];
 	size_t len = encode_delta(encoded, v, n, bits, cut);
-	uint8_t *in = padded(encoded, len);
+	uint8_t *in = test_section(encoded, len);
 	int64_t wide[N];
 	int32_t narrow[N];
 	BfiDelta d;
@@ -370,272 +357,47 @@ TEST(parquet_delta_damaged)
 	int64_t v[4];
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-		EXPECT_FAIL(bfi_delta_init(&d, padded(table[i].bytes, table[i].len), table[i].len, 64, 3,
-								   &test_err),
+		EXPECT_FAIL(bfi_delta_init(&d, test_section(table[i].bytes, table[i].len), table[i].len, 64,
+								   3, &test_err),
 					BF_ERR_CORRUPT, 3);
-	REQUIRE_OK(
-		bfi_delta_init(&d, padded(width_33, sizeof width_33), sizeof width_33, 32, 3, &test_err));
+	REQUIRE_OK(bfi_delta_init(&d, test_section(width_33, sizeof width_33), sizeof width_33, 32, 3,
+							  &test_err));
 	EXPECT_FAIL(bfi_delta_i64(&d, v, 2, &test_err), BF_ERR_CORRUPT, 3);
-	REQUIRE_OK(
-		bfi_delta_init(&d, padded(no_body, sizeof no_body), sizeof no_body, 64, 3, &test_err));
+	REQUIRE_OK(bfi_delta_init(&d, test_section(no_body, sizeof no_body), sizeof no_body, 64, 3,
+							  &test_err));
 	EXPECT_FAIL(bfi_delta_i64(&d, v, 2, &test_err), BF_ERR_CORRUPT, 3);
 }
 
-/* ---- streams, NULLs, conversions ---- */
+/* ---- streams ---- */
 
 TEST(parquet_merge_streams)
 {
 	uint8_t want[100 * 20];
 	uint8_t split[100 * 20];
-	uint8_t got[100 * 20 + 1];
+	BfView got[100];
+
+	BfiValues *v = test_values(BFI_FLBA, 1);
 
 	for (size_t width = 1; width <= 20; width++)
-		for (size_t n = 0; n <= 100; n += n < 40 ? 1 : 11)
+		for (size_t n = 1; n <= 100; n += n < 40 ? 1 : 11)
 		{
-			uint8_t *in;
-
+			v->width = (uint32_t) width;
 			for (size_t i = 0; i < n; i++)
 				for (size_t k = 0; k < width; k++)
 				{
 					want[i * width + k] = (uint8_t) test_random();
 					split[k * n + i] = want[i * width + k];
 				}
-			in = padded(split, n * width);
-			got[n * width] = 0x5a;
-			bfi_merge_streams(in, n, width, got, n);
-			EXPECT(memcmp(got, want, n * width) == 0);
-			EXPECT_EQ(got[n * width], 0x5a);
+			REQUIRE_OK(test_begin(v, BFI_BYTE_STREAM_SPLIT, split, n * width, (int32_t) n));
+			REQUIRE_OK(bfi_values_decode(v, (int32_t) n, got, &test_err));
+			/* Views one behind the other: the whole is where the first is. */
+			EXPECT(memcmp(got[0].ptr, want, n * width) == 0);
+			EXPECT(got[n - 1].ptr == got[0].ptr + (n - 1) * width && got[n - 1].len == width);
 			if (n < 20)
 				continue;
-			bfi_merge_streams(in + 3, n, width, got, 17);
-			EXPECT(memcmp(got, want + 3 * width, 17 * width) == 0);
+			REQUIRE_OK(test_begin(v, BFI_BYTE_STREAM_SPLIT, split, n * width, (int32_t) n));
+			REQUIRE_OK(bfi_values_skip(v, 3, &test_err));
+			REQUIRE_OK(bfi_values_decode(v, 17, got, &test_err));
+			EXPECT(memcmp(got[0].ptr, want + 3 * width, 17 * width) == 0);
 		}
-}
-
-TEST(parquet_spread)
-{
-	static const size_t sizes[] = {1, 4, 8, 16};
-	uint64_t validity[6];
-	uint8_t dense[300 * 16];
-	uint8_t got[300 * 16];
-
-	for (size_t s = 0; s < 4; s++)
-		for (int32_t start = 0; start < 70; start += 3)
-			for (int32_t mode = 0; mode < 3; mode++)
-			{
-				size_t size = sizes[s];
-				int32_t n = 200;
-				size_t from = 0;
-
-				for (int i = 0; i < 6; i++)
-					validity[i] = mode == 0 ? 0 : mode == 1 ? UINT64_MAX : test_random();
-				for (size_t i = 0; i < sizeof dense; i++)
-					dense[i] = (uint8_t) test_random();
-				memset(got, 0xcc, sizeof got);
-				bfi_spread(validity, start, n, dense, got, size);
-				for (int32_t i = 0; i < n; i++)
-				{
-					static const uint8_t zero[16];
-					bool valid = bf_valid(validity, start + i);
-
-					EXPECT(memcmp(got + (size_t) i * size, valid ? dense + from : zero, size) == 0);
-					from += valid ? size : 0;
-				}
-				EXPECT_EQ(got[(size_t) n * size], 0xcc);
-			}
-}
-
-static BfStatus
-convert_bytes(BfiConvert convert, const char *bytes, uint32_t len, void *out)
-{
-	BfiLeaf leaf = {.convert = convert};
-	BfView view = {(const uint8_t *) bytes, len};
-
-	return bfi_convert(&leaf, &view, 1, out, 11, &test_err);
-}
-
-TEST(parquet_convert_decimal)
-{
-	int64_t v;
-	bf_i128 w;
-
-	REQUIRE_OK(convert_bytes(BFI_CONVERT_BYTES_I64, "\x01\x00", 2, &v));
-	EXPECT_EQ(v, 256);
-	REQUIRE_OK(convert_bytes(BFI_CONVERT_BYTES_I64, "\xff", 1, &v));
-	EXPECT_EQ(v, -1);
-	REQUIRE_OK(convert_bytes(BFI_CONVERT_BYTES_I64, "\x80\0\0\0\0\0\0\0", 8, &v));
-	EXPECT(v == INT64_MIN);
-	/* Padding repeats the sign. */
-	REQUIRE_OK(
-		convert_bytes(BFI_CONVERT_BYTES_I64, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07", 18, &v));
-	EXPECT_EQ(v, 7);
-	REQUIRE_OK(convert_bytes(BFI_CONVERT_BYTES_I64, "\xff\xff\xff\xff\xff\xff\xff\xff\xfe", 9, &v));
-	EXPECT_EQ(v, -2);
-	EXPECT_FAIL(convert_bytes(BFI_CONVERT_BYTES_I64, "\x01\0\0\0\0\0\0\0\0", 9, &v), BF_ERR_VALUE,
-				11);
-	EXPECT_FAIL(convert_bytes(BFI_CONVERT_BYTES_I64, "", 0, &v), BF_ERR_CORRUPT, 11);
-	REQUIRE_OK(convert_bytes(BFI_CONVERT_BYTES_I128, "\xff\xfe", 2, &w));
-	EXPECT(w == -2);
-	EXPECT_FAIL(
-		convert_bytes(BFI_CONVERT_BYTES_I128, "\0\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, &w),
-		BF_ERR_VALUE, 11);
-	EXPECT_FAIL(convert_bytes(BFI_CONVERT_BYTES_I128, "", 0, &w), BF_ERR_CORRUPT, 11);
-}
-
-TEST(parquet_convert_numbers)
-{
-	BfiLeaf leaf = {.convert = BFI_CONVERT_I64_1000};
-	int64_t in[2] = {INT64_MAX / 1000, INT64_MIN / 1000};
-	int64_t out[2];
-	int32_t small[2] = {-129, 0};
-
-	REQUIRE_OK(bfi_convert(&leaf, in, 2, out, 11, &test_err));
-	EXPECT(out[0] == INT64_MAX / 1000 * 1000 && out[1] == INT64_MIN / 1000 * 1000);
-	in[1]--;
-	EXPECT_FAIL(bfi_convert(&leaf, in, 2, out, 11, &test_err), BF_ERR_VALUE, 11);
-	leaf = (BfiLeaf){.convert = BFI_CONVERT_RANGE_I32, .lo = -128, .hi = 127};
-	EXPECT_FAIL(bfi_convert(&leaf, small, 2, out, 11, &test_err), BF_ERR_VALUE, 11);
-	small[0] = -128;
-	small[1] = 127;
-	REQUIRE_OK(bfi_convert(&leaf, small, 2, out, 11, &test_err));
-}
-
-TEST(parquet_convert_half)
-{
-	static const struct
-	{
-		uint16_t half;
-		float value;
-	} table[] = {
-		{0x0000, 0.0f},			 {0x3c00, 1.0f},	 {0xc000, -2.0f},
-		{0x7bff, 65504.0f},		 {0x0400, 0x1p-14f}, {0x0001, 0x1p-24f},
-		{0x83ff, -0x1.ff8p-15f}, {0x7c00, INFINITY}, {0xfc00, -INFINITY},
-	};
-	BfiLeaf leaf = {.convert = BFI_CONVERT_F16_F32};
-	float got;
-
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-	{
-		BfView view = {(const uint8_t *) &table[i].half, 2};
-
-		REQUIRE_OK(bfi_convert(&leaf, &view, 1, &got, 0, &test_err));
-		EXPECT(got == table[i].value);
-	}
-	{
-		BfView nan = {(const uint8_t *) "\x01\x7e", 2};
-
-		REQUIRE_OK(bfi_convert(&leaf, &nan, 1, &got, 0, &test_err));
-		EXPECT(isnan(got));
-		nan.ptr = (const uint8_t *) "\x00\x80";
-		REQUIRE_OK(bfi_convert(&leaf, &nan, 1, &got, 0, &test_err));
-		EXPECT(got == 0.0f && signbit(got));
-	}
-}
-
-/* ---- thrift ---- */
-
-TEST(parquet_thrift_page_header)
-{
-	/* type = 0, sizes 12 and 10, crc, an unknown binary (id 20), data page {5, PLAIN, RLE, RLE,
-	 * statistics}, and nothing else. */
-	static const uint8_t bytes[] = {0x15, 0x00, 0x15, 0x18, 0x15, 0x14, 0x15, 0x02, 0x1c, 0x15,
-									0x0a, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0x1c, 0x36, 0x00,
-									0x00, 0x00, 0x08, 0x28, 0x03, 'a',	'b',  'c',	0x00};
-	BfCursor c = bf_cursor(bytes, sizeof bytes, 100);
-	BfiPageHeader h;
-
-	REQUIRE_OK(bfi_thrift_struct(&c, &bfi_page_header_table, &h, sizeof h, &test_err));
-	EXPECT_EQ(bf_cursor_left(&c), 0);
-	EXPECT_EQ(h.uncompressed_bytes, 12);
-	EXPECT_EQ(h.compressed_bytes, 10);
-	EXPECT_EQ(h.seen, 1 | 2 | 4 | BFI_PH_CRC | BFI_PH_DATA);
-	EXPECT_EQ(h.data.n_values, 5);
-	EXPECT_EQ(h.data.def_encoding, BFI_RLE);
-	for (size_t n = 0; n < sizeof bytes; n++)
-	{
-		c = bf_cursor(bytes, n, 100);
-		EXPECT(bfi_thrift_struct(&c, &bfi_page_header_table, &h, sizeof h, &test_err) ==
-			   BF_ERR_CORRUPT);
-		EXPECT(test_err.offset >= 100 && test_err.offset <= 100 + (int64_t) n);
-	}
-}
-
-TEST(parquet_thrift_damaged)
-{
-	static const struct
-	{
-		const char *what;
-		uint8_t bytes[16];
-		size_t len;
-	} table[] = {
-		{"a required field is missing", {0x15, 0x00, 0x00}, 3},
-		{"a required field of another type", {0x18, 0x00, 0x25, 0x00, 0x15, 0x00, 0x00}, 7},
-		{"a list longer than the bytes", {0xf9, 0x00, 0xff, 0xff, 0x03}, 5},
-		{"a string longer than the bytes", {0xf8, 0x00, 0x7f}, 3},
-		{"a map longer than the bytes", {0xfb, 0x00, 0x7f, 0x55, 0x00}, 5},
-		{"an unknown type", {0x1e, 0x00}, 2},
-		{"an id out of range", {0x05, 0xff, 0xff, 0xff, 0x0f, 0x00}, 6},
-	};
-	uint8_t deep[200];
-	BfiPageHeader h;
-	BfCursor c;
-
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-	{
-		c = bf_cursor(table[i].bytes, table[i].len, 0);
-		EXPECT_FAIL(bfi_thrift_struct(&c, &bfi_page_header_table, &h, sizeof h, &test_err),
-					BF_ERR_CORRUPT, -1);
-	}
-	/* Structs in structs in structs. */
-	memset(deep, 0xfc, sizeof deep);
-	c = bf_cursor(deep, sizeof deep, 0);
-	EXPECT_FAIL(bfi_thrift_skip(&c, BFI_T_STRUCT, 0, &test_err), BF_ERR_CORRUPT, -1);
-}
-
-/* ---- who wrote it ---- */
-
-TEST(parquet_writer_version)
-{
-	static const struct
-	{
-		const char *text;
-		BfiApp app;
-		int major, minor, patch, cdh_major, cdh_minor;
-	} table[] = {
-		{"", BFI_APP_OTHER, -1, 0, 0, 0, 0},
-		{"parquet-mr version 1.8.0 (build 0fda28)", BFI_APP_PARQUET_MR, 1, 8, 0, 0, 0},
-		{"parquet-mr version 1.5.0-cdh5.5.1 (build ${buildNumber})", BFI_APP_PARQUET_MR, 1, 5, 0, 5,
-		 5},
-		{"parquet-mr", BFI_APP_OTHER, -1, 0, 0, 0, 0},
-		{"parquet-cpp version 1.5.1-SNAPSHOT", BFI_APP_PARQUET_CPP, 1, 5, 1, 0, 0},
-		{"parquet-cpp-arrow version 22.0.0", BFI_APP_PARQUET_CPP_ARROW, 22, 0, 0, 0, 0},
-		{"impala version 2.10.0-SNAPSHOT (build 679)", BFI_APP_IMPALA, 2, 10, 0, 0, 0},
-		{"parquet-mr version x.y", BFI_APP_PARQUET_MR, -1, 0, 0, 0, 0},
-		{"parquet-mr version 99999999999999999999.1", BFI_APP_PARQUET_MR, 100000, 1, 0, 0, 0},
-	};
-
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-	{
-		BfiWriter w;
-
-		bfi_writer_parse(table[i].text, &w);
-		EXPECT_EQ(w.app, table[i].app);
-		if (table[i].major < 100000)
-			EXPECT_EQ(w.major, table[i].major);
-		else
-			EXPECT(w.major >= 10000);
-		EXPECT_EQ(w.minor, table[i].minor);
-		EXPECT_EQ(w.patch, table[i].patch);
-		EXPECT_EQ(w.cdh_major, table[i].cdh_major);
-		EXPECT_EQ(w.cdh_minor, table[i].cdh_minor);
-	}
-	{
-		BfiWriter w;
-
-		bfi_writer_parse("parquet-mr version 1.8.0", &w);
-		EXPECT(!bfi_writer_before(&w, BFI_APP_PARQUET_MR, 1, 8, 0));
-		EXPECT(bfi_writer_before(&w, BFI_APP_PARQUET_MR, 1, 8, 1));
-		EXPECT(bfi_writer_before(&w, BFI_APP_PARQUET_MR, 2, 0, 0));
-		EXPECT(!bfi_writer_before(&w, BFI_APP_PARQUET_CPP, 2, 0, 0));
-	}
 }

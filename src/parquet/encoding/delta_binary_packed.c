@@ -1,11 +1,12 @@
 /*
- * DELTA_BINARY_PACKED: see decode.h for the format.
+ * DELTA_BINARY_PACKED: see delta.h for the format.
  *
  * All arithmetic is modulo 2^64; a 32-bit column keeps the low half, which is the same as wrapping
  * at 32 bits. Up to 32 bits the packed numbers are unpacked with the loops of unpack.c first; the
  * running sum is then the only dependency between values.
  */
-#include "parquet/decode.h"
+#include "parquet/encoding/delta.h"
+#include "parquet/encoding/encoding.h"
 
 #define BLOCK_VALUES_MAX (1 << 20)
 
@@ -61,6 +62,16 @@ bfi_delta_init(BfiDelta *d, const void *data, size_t len, uint32_t bits, int64_t
 	d->mini = d->n_mini;
 	d->last = (uint64_t) bf_unzigzag(first);
 	d->left = d->count;
+	return BF_OK;
+}
+
+BfStatus
+bfi_delta_begin(BfiDelta *d, const void *data, size_t len, uint32_t bits, int32_t n, int64_t at,
+				BfError *err)
+{
+	BF_TRY(bfi_delta_init(d, data, len, bits, at, err));
+	BF_DATA(err, d->count == (uint64_t) n, at, "a delta stream of %llu values for %d",
+			(unsigned long long) d->count, n);
 	return BF_OK;
 }
 
@@ -190,3 +201,25 @@ bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *err)
 {
 	DECODE(out, int32_t);
 }
+
+/* ---- as an encoding of values ---- */
+
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	return bfi_delta_begin(v->state, p, len, v->width * 8, v->n, v->at, err);
+}
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	if (v->width == 4)
+		return bfi_delta_i32(v->state, out, (uint32_t) n, err);
+	return bfi_delta_i64(v->state, out, (uint32_t) n, err);
+}
+
+const BfiMethods bfi_encoding_delta_binary_packed = {
+	.state_bytes = sizeof(BfiDelta),
+	.begin = begin,
+	.decode = decode,
+};

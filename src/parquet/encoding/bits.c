@@ -1,11 +1,11 @@
 /*
- * Bit-packed numbers to 32-bit ones.
+ * Bits: single ones, and bit-packed numbers to 32-bit ones.
  *
  * Eight numbers of w bits fill w bytes, so a group of eight always begins at a byte, and all shifts
  * are constants once w is one: one copy of the loop is made per width. (A shift by a variable costs
  * three times as much on the CPUs that we may assume.)
  */
-#include "parquet/decode.h"
+#include "parquet/encoding/bits.h"
 
 static inline uint32_t
 unpack1(const uint8_t *in, uint64_t bit, uint32_t mask)
@@ -86,4 +86,49 @@ bfi_unpack32(const uint8_t *in, uint64_t bit, uint32_t width, uint32_t *out, uin
 	}
 	for (bit = 0; n > 0; n--, bit += width)
 		*out++ = unpack1(in, bit, mask);
+}
+
+void
+bfi_bits_to_bytes(const uint8_t *in, uint64_t bit, uint8_t *out, uint32_t n)
+{
+	uint32_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		/* Bit k of the byte to byte k: copies of the byte, one bit kept in each, then to 0 or 1. */
+		uint64_t v = bfi_load_bits(in, bit + i, 8) * UINT64_C(0x0101010101010101);
+
+		v &= UINT64_C(0x8040201008040201);
+		v = ((v + UINT64_C(0x7f7f7f7f7f7f7f7f)) | v) >> 7 & UINT64_C(0x0101010101010101);
+		bf_store64le(out + i, v);
+	}
+	for (; i < n; i++)
+		out[i] = (uint8_t) bfi_load_bits(in, bit + i, 1);
+}
+
+void
+bfi_put_bits(uint64_t *bits, uint32_t start, uint64_t v, uint32_t n)
+{
+	uint64_t mask = n >= 64 ? UINT64_MAX : ((uint64_t) 1 << n) - 1;
+	uint32_t word = start >> 6;
+	uint32_t shift = start & 63;
+
+	v &= mask;
+	bits[word] = (bits[word] & ~(mask << shift)) | v << shift;
+	if (shift + n > 64)
+		bits[word + 1] = (bits[word + 1] & ~(mask >> (64 - shift))) | v >> (64 - shift);
+}
+
+void
+bfi_set_bits(uint64_t *bits, uint32_t start, uint32_t n)
+{
+	while (n > 0)
+	{
+		uint32_t k = 64 - (start & 63);
+
+		k = k < n ? k : n;
+		bfi_put_bits(bits, start, UINT64_MAX, k);
+		start += k;
+		n -= k;
+	}
 }

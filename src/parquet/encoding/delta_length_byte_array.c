@@ -1,0 +1,51 @@
+/*
+ * DELTA_LENGTH_BYTE_ARRAY: the lengths of all values as a delta stream (delta.h), then their bytes,
+ * one value after the other. Views point into the page.
+ */
+#include "parquet/encoding/delta.h"
+#include "parquet/encoding/encoding.h"
+
+typedef struct State
+{
+	BfiDelta lengths;
+	const uint8_t *pos; /* bytes of the next value */
+	const uint8_t *end;
+} State;
+
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	State *s = v->state;
+
+	s->end = p + len;
+	BF_TRY(bfi_delta_begin(&s->lengths, p, len, 32, v->n, v->at, err));
+	return bfi_delta_end(s->lengths, &s->pos, err);
+}
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	State *s = v->state;
+	BfView *views = out;
+	int32_t *lengths = (int32_t *) (void *) v->scratch;
+	const uint8_t *p = s->pos;
+
+	BF_TRY(bfi_delta_i32(&s->lengths, lengths, (uint32_t) n, err));
+	for (int32_t i = 0; i < n; i++)
+	{
+		BF_DATA(err, lengths[i] >= 0 && lengths[i] <= s->end - p, v->at,
+				"a value of %d bytes, but only %lld are left", lengths[i],
+				(long long) (s->end - p));
+		views[i] = (BfView){p, (uint32_t) lengths[i]};
+		p += lengths[i];
+	}
+	s->pos = p;
+	return BF_OK;
+}
+
+const BfiMethods bfi_encoding_delta_length_byte_array = {
+	.state_bytes = sizeof(State),
+	.views_in_page = true,
+	.begin = begin,
+	.decode = decode,
+};

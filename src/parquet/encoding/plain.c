@@ -1,0 +1,127 @@
+/*
+ * PLAIN: the values one after the other.
+ *
+ *     BOOLEAN      a bit each, LSB first
+ *     BYTE_ARRAY   u32 length, the bytes
+ *     others       their bytes, little-endian numbers
+ *
+ * That values of fixed width are all there is checked once; after that they are taken without a
+ * check. Views point into the page.
+ */
+#include "parquet/encoding/encoding.h"
+
+typedef struct State
+{
+	const uint8_t *pos;
+	const uint8_t *end;
+	uint32_t bit; /* booleans: bits taken from *pos, < 8 */
+} State;
+
+static BfStatus
+begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
+{
+	State *s = v->state;
+	uint64_t need;
+
+	if (v->physical == BFI_BYTE_ARRAY)
+		need = (uint64_t) v->n * 4;
+	else if (v->physical == BFI_BOOLEAN)
+		need = ((uint64_t) v->n + 7) / 8;
+	else
+		need = (uint64_t) v->n * v->width;
+	BF_DATA(err, need <= len, v->at, "%d values need %llu bytes, the page has %zu", v->n,
+			(unsigned long long) need, len);
+	*s = (State){.pos = p, .end = p + len};
+	return BF_OK;
+}
+
+static BfStatus
+byte_arrays(BfiValues *v, int32_t n, BfView *out, BfError *err)
+{
+	State *s = v->state;
+	const uint8_t *p = s->pos;
+	const uint8_t *end = s->end;
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		size_t left = (size_t) (end - p);
+		uint32_t len;
+
+		BF_DATA(err, left >= 4, v->at, "a value's length is cut short");
+		len = bf_load32le(p);
+		BF_DATA(err, len <= left - 4, v->at, "a value of %u bytes, but only %zu are left", len,
+				left - 4);
+		out[i].ptr = p + 4;
+		out[i].len = len;
+		p += 4 + (size_t) len;
+	}
+	s->pos = p;
+	return BF_OK;
+}
+
+static void
+pass_bits(State *s, int32_t n)
+{
+	s->bit += (uint32_t) n;
+	s->pos += s->bit >> 3;
+	s->bit &= 7;
+}
+
+static BfStatus
+decode(BfiValues *v, int32_t n, void *out, BfError *err)
+{
+	State *s = v->state;
+	size_t width = v->width;
+
+	switch (v->physical)
+	{
+		case BFI_BYTE_ARRAY: return byte_arrays(v, n, out, err);
+		case BFI_BOOLEAN:
+			bfi_bits_to_bytes(s->pos, s->bit, out, (uint32_t) n);
+			pass_bits(s, n);
+			return BF_OK;
+		case BFI_INT96:
+		case BFI_FLBA:
+		{
+			BfView *views = out;
+
+			for (int32_t i = 0; i < n; i++)
+				views[i] = (BfView){s->pos + (size_t) i * width, (uint32_t) width};
+			break;
+		}
+		default: memcpy(out, s->pos, (size_t) n * width); break;
+	}
+	s->pos += (size_t) n * width;
+	BF_ASSERT(s->pos <= s->end);
+	return BF_OK;
+}
+
+static BfStatus
+skip(BfiValues *v, int32_t n, BfError *err)
+{
+	State *s = v->state;
+
+	if (v->physical == BFI_BOOLEAN)
+		pass_bits(s, n);
+	else if (v->physical != BFI_BYTE_ARRAY)
+		s->pos += (size_t) n * v->width;
+	else
+		for (int32_t i = 0; i < n; i++)
+		{
+			size_t left = (size_t) (s->end - s->pos);
+
+			BF_DATA(err, left >= 4 && bf_load32le(s->pos) <= left - 4, v->at,
+					"a value is cut short");
+			s->pos += 4 + (size_t) bf_load32le(s->pos);
+		}
+	BF_ASSERT(s->pos <= s->end);
+	return BF_OK;
+}
+
+const BfiMethods bfi_encoding_plain = {
+	.state_bytes = sizeof(State),
+	.views_in_page = true,
+	.begin = begin,
+	.decode = decode,
+	.skip = skip,
+};
