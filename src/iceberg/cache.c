@@ -4,11 +4,18 @@
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 
+typedef enum ItemKind
+{
+	ITEM_MANIFEST,
+	ITEM_LIST,
+	ITEM_MARK
+} ItemKind;
+
 struct BfiCacheItem
 {
 	BfLruItem item;
 	int64_t plan; /* the last that used it */
-	bool is_list;
+	ItemKind kind;
 	BfiManifestData data;
 	/* What the data was made with. */
 	BfIceManifest manifest; /* numbers only */
@@ -173,11 +180,11 @@ same_reading(const BfiCacheItem *item, const BfIceTable *t, const BfIceManifest 
 }
 
 static BfiCacheItem *
-find(BfIceCache *c, const char *path, bool is_list)
+find(BfIceCache *c, const char *path, ItemKind kind)
 {
 	BfLruItem *item = bf_lru_find(&c->lru, path, NULL);
 
-	while (item != NULL && ((BfiCacheItem *) item)->is_list != is_list)
+	while (item != NULL && ((BfiCacheItem *) item)->kind != kind)
 		item = bf_lru_find(&c->lru, path, item);
 	return (BfiCacheItem *) item;
 }
@@ -186,7 +193,7 @@ BfiManifestData *
 bfi_cache_find_manifest(BfIceCache *c, const BfIceTable *t, const BfIceManifest *m,
 						const char *path)
 {
-	BfiCacheItem *item = find(c, path, false);
+	BfiCacheItem *item = find(c, path, ITEM_MANIFEST);
 
 	if (item != NULL && !same_reading(item, t, m))
 	{
@@ -208,7 +215,7 @@ bfi_cache_find_manifest(BfIceCache *c, const BfIceTable *t, const BfIceManifest 
 bool
 bfi_cache_find_list(BfIceCache *c, const char *path, const BfIceManifest **out, int32_t *n)
 {
-	BfiCacheItem *item = find(c, path, true);
+	BfiCacheItem *item = find(c, path, ITEM_LIST);
 
 	if (item == NULL)
 	{
@@ -220,6 +227,16 @@ bfi_cache_find_list(BfIceCache *c, const char *path, const BfIceManifest **out, 
 	*out = item->manifests;
 	*n = item->n_manifests;
 	return true;
+}
+
+bool
+bfi_cache_find_mark(BfIceCache *c, const char *path)
+{
+	BfiCacheItem *item = find(c, path, ITEM_MARK);
+
+	if (item != NULL)
+		touch(c, item);
+	return item != NULL;
 }
 
 BfStatus
@@ -347,8 +364,15 @@ bfi_cache_keep_manifest(BfIceCache *c, BfiCacheItem *item, const BfIceTable *t,
 void
 bfi_cache_keep_list(BfIceCache *c, BfiCacheItem *item, BfIceManifest *manifests, int32_t n)
 {
-	item->is_list = true;
+	item->kind = ITEM_LIST;
 	item->manifests = manifests;
 	item->n_manifests = n;
+	insert(c, item);
+}
+
+void
+bfi_cache_keep_mark(BfIceCache *c, BfiCacheItem *item)
+{
+	item->kind = ITEM_MARK;
 	insert(c, item);
 }

@@ -50,6 +50,9 @@ extern BfiManifestData *bfi_cache_find_manifest(BfIceCache *c, const BfIceTable 
 extern bool
 bfi_cache_find_list(BfIceCache *c, const char *path, const BfIceManifest **out, int32_t *n);
 
+/* A manifest whose header was looked at. */
+extern bool bfi_cache_find_mark(BfIceCache *c, const char *path);
+
 /* A new item, to be filled and then kept or dropped; NULL when the cache is full of what the plan
  * uses. Its arena is bounded by the room that can be made. */
 extern BfStatus
@@ -62,6 +65,7 @@ bfi_cache_keep_manifest(BfIceCache *c, BfiCacheItem *item, const BfIceTable *t,
 /* The manifests are in the item's arena. */
 extern void
 bfi_cache_keep_list(BfIceCache *c, BfiCacheItem *item, BfIceManifest *manifests, int32_t n);
+extern void bfi_cache_keep_mark(BfIceCache *c, BfiCacheItem *item);
 extern void bfi_cache_drop(BfiCacheItem *item);
 /* The item of these entries stays until the arena is freed, whatever becomes of the cache. */
 extern BfStatus bfi_cache_hold(const BfiManifestData *data, BfArena *a, BfError *err) BF_MUST_CHECK;

@@ -386,6 +386,49 @@ bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit, voi
 	return status;
 }
 
+static BfStatus
+visit_nothing(void *arg, const BfiEntry *entry, BfError *err)
+{
+	(void) arg;
+	(void) entry;
+	(void) err;
+	return BF_OK;
+}
+
+/* Leaves a mark in the cache, if there is room, so that nobody looks again. */
+static BfStatus
+check_and_mark(BfiEntries *r, const BfIceManifest *m, const char *path, bool *told, BfError *err)
+{
+	BfiCacheItem *mark;
+
+	BF_TRY(bfi_manifest_check(r->host, path, m, r->io, told, err));
+	if (r->cache == NULL || !*told)
+		return BF_OK;
+	BF_TRY(bfi_cache_begin(r->cache, path, &mark, err));
+	if (mark != NULL)
+		bfi_cache_keep_mark(r->cache, mark);
+	return BF_OK;
+}
+
+BfStatus
+bfi_entries_check(BfiEntries *r, const BfIceManifest *m, BfError *err)
+{
+	BfArena *names = bf_arena_new(r->host, "manifest path", BF_ICE_RECORD_BYTES_MAX);
+	const char *path;
+	BfStatus status;
+	bool told = true;
+
+	BF_ASSERT(m->deletes);
+	if (names == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status = bf_location_resolve(names, &r->table->location, m->path, &path, err);
+	if (status == BF_OK && (r->cache == NULL || !bfi_cache_find_mark(r->cache, path)))
+		status = check_and_mark(r, m, path, &told, err);
+	bf_arena_free(names);
+	/* Then its entries have to tell. */
+	return status == BF_OK && !told ? bfi_entries_read(r, m, visit_nothing, NULL, err) : status;
+}
+
 bool
 bfi_entries_known_plain(BfiEntries *r, const BfIceManifest *m)
 {

@@ -70,6 +70,9 @@ typedef struct BfiEntries
 /* Calls visit for every live entry. It is valid during the call, if `lasting` longer. */
 extern BfStatus bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit,
 								 void *arg, BfError *err) BF_MUST_CHECK;
+/* Of a manifest of deletes that nobody wants to read: is it one? */
+extern BfStatus
+bfi_entries_check(BfiEntries *r, const BfIceManifest *m, BfError *err) BF_MUST_CHECK;
 /* Keeps the lasting entries of the manifest that was read last until the arena is freed. */
 extern BfStatus bfi_entries_hold(BfiEntries *r, BfArena *a, BfError *err) BF_MUST_CHECK;
 /* Is the manifest known to have no logical file? Never reads. */

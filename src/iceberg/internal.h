@@ -90,6 +90,11 @@ extern BfStatus bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceMa
 								  const BfIceMetadata *metadata, BfIceFileVisit visit, void *arg,
 								  BfError *err) BF_MUST_CHECK;
 
+/* Reads no more than the header, for what it says of the manifest that the list denies. */
+extern BfStatus
+bfi_manifest_check(const BfHost *host, const char *path, const BfIceManifest *manifest,
+				   BfIoCounters *io, bool *told, BfError *err) BF_MUST_CHECK;
+
 /* manifest_value.c */
 
 /* The type of a partition field's values; a failure, and *out = NULL, when no schema has the column

@@ -250,6 +250,8 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 	file->has_content = bf_avro_field(data_file, 134, "content") != NULL;
 	BF_DATA(err, content >= 0 && content <= 2, -1, "content %lld of a data file does not exist",
 			(long long) content);
+	BF_DATA(err, content != BF_ICE_DATA || !r->manifest->deletes, -1,
+			"a manifest of deletes has a data file: %.300s", file->path);
 	file->content = (BfIceContent) content;
 	BF_TRY(bfi_record_number(data_file, 103, "record_count", NULL, NULL, &file->record_count, err));
 	BF_DATA(err, file->record_count >= 0, -1, "record_count %lld is negative",
@@ -321,23 +323,95 @@ read_entry(ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfError *
 	return inherit_row_id(r, file, err);
 }
 
+/* -1 = the header tells none. */
+static int32_t
+header_spec_id(const BfAvroReader *reader)
+{
+	char digits[12];
+	BfView text;
+
+	if (!bf_avro_metadata(reader, "partition-spec-id", &text) || text.len == 0 ||
+		text.len >= sizeof digits)
+		return -1;
+	memcpy(digits, text.ptr, text.len);
+	digits[text.len] = '\0';
+	return strspn(digits, "0123456789") == text.len ? atoi(digits) : -1;
+}
+
+/* A field of the spec in the header's JSON: does it say the same as the table's metadata? Names
+ * change, and old writers have no field ids. */
+static bool
+same_field(const BfIceSpec *spec, size_t i, const json_t *field)
+{
+	const json_t *source = json_object_get(field, "source-id");
+	const json_t *id = json_object_get(field, "field-id");
+	const char *transform = json_string_value(json_object_get(field, "transform"));
+	const BfIcePartitionField *f = NULL;
+	BfTransform t;
+	BfError ignored;
+
+	for (int32_t k = 0; k < spec->n_fields; k++)
+		if (id != NULL ? spec->fields[k].field_id == json_integer_value(id) : (size_t) k == i)
+			f = &spec->fields[k];
+	if (f == NULL || source == NULL || transform == NULL ||
+		bf_transform_parse(transform, &t, &ignored) != BF_OK)
+		return true;
+	return f->source_id == json_integer_value(source) && f->transform.kind == t.kind &&
+		   f->transform.param == t.param;
+}
+
+/* The fields of the spec, an array or within an object. What can't be understood says nothing. */
+static BfStatus
+check_header_spec(const ManifestRead *r, BfArena *own, const BfAvroReader *reader, BfError *err)
+{
+	const json_t *field;
+	json_t *json;
+	BfError ignored;
+	BfView text;
+	size_t i;
+
+	if (!bf_avro_metadata(reader, "partition-spec", &text))
+		return BF_OK;
+	bf_error_clear(&ignored);
+	if (bfi_json_load(own, text.ptr, text.len, "partition-spec", &json, &ignored) != BF_OK)
+		return BF_OK;
+	if (json_is_object(json))
+		json = json_object_get(json, "fields");
+	json_array_foreach(json, i, field) BF_DATA(
+		err, same_field(r->spec, i, field), -1,
+		"the manifest's header contradicts the table's partition spec %d", r->spec->spec_id);
+	return BF_OK;
+}
+
+/* What the list says of the manifest must not be what its header denies: else data would be taken
+ * for deletes, and values for those of another partition field. */
+static BfStatus
+check_header(const BfIceManifest *m, const BfAvroReader *reader, BfError *err)
+{
+	int32_t spec_id = header_spec_id(reader);
+	BfView content;
+
+	BF_DATA(err,
+			!m->deletes || !bf_avro_metadata(reader, "content", &content) || content.len != 4 ||
+				memcmp(content.ptr, "data", 4) != 0,
+			-1, "the manifest is one of data, but the manifest list has it for one of deletes");
+	BF_DATA(err, spec_id < 0 || m->spec_id < 0 || spec_id == m->spec_id, -1,
+			"the manifest belongs to partition spec %d, but the manifest list says %d", spec_id,
+			m->spec_id);
+	return BF_OK;
+}
+
 /* The spec of the list, else the manifest's own. */
 static BfStatus
 choose_spec(ManifestRead *r, BfArena *own, const BfAvroReader *reader, BfError *err)
 {
 	int32_t id = r->manifest->spec_id;
-	BfView text;
 
 	if (id < 0)
 	{
-		char digits[12] = "0";
+		int32_t own_id = header_spec_id(reader);
 
-		if (bf_avro_metadata(reader, "partition-spec-id", &text) && text.len < sizeof digits)
-		{
-			memcpy(digits, text.ptr, text.len);
-			digits[text.len] = '\0';
-		}
-		id = atoi(digits);
+		id = own_id < 0 ? 0 : own_id;
 	}
 	r->spec = bf_ice_spec(r->metadata, id);
 	BF_DATA(err, r->spec != NULL, -1,
@@ -362,7 +436,9 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 	BF_DATA(err, bf_avro_reader_schema(reader)->type == BF_AVRO_RECORD, -1,
 			"a manifest is made of records");
 	bf_avro_mark_opaque(reader, 1);
+	BF_TRY(check_header(r->manifest, reader, err));
 	BF_TRY(choose_spec(r, own, reader, err));
+	BF_TRY(check_header_spec(r, own, reader, err));
 	for (int64_t n = 1;; n++)
 	{
 		BfIceFile *file;
@@ -418,6 +494,33 @@ bf_ice_read_manifest(BfArena *keep, const char *path, const BfIceManifest *manif
 	status = bf_source_open(own, path, io, &source, err);
 	if (status == BF_OK)
 		status = bfi_manifest_read(keep, source, manifest, metadata, visit, arg, err);
+	bf_arena_free(own);
+	return status;
+}
+
+/* The header alone; *told: it says whether its files are data or deletes. */
+BfStatus
+bfi_manifest_check(const BfHost *host, const char *path, const BfIceManifest *manifest,
+				   BfIoCounters *io, bool *told, BfError *err)
+{
+	BfArena *own = bf_arena_new(host, "manifest header", BF_ICE_READER_BYTES_MAX);
+	BfAvroReader *reader;
+	BfSource *source;
+	BfStatus status;
+	BfView ignored;
+
+	if (own == NULL)
+		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
+	status = bf_source_open(own, path, io, &source, err);
+	if (status == BF_OK)
+		status = bf_avro_open(own, source, &reader, err);
+	if (status == BF_OK)
+	{
+		*told = bf_avro_metadata(reader, "content", &ignored);
+		status = check_header(manifest, reader, err);
+	}
+	if (status != BF_OK)
+		bf_error_object(err, manifest->path);
 	bf_arena_free(own);
 	return status;
 }

@@ -286,10 +286,7 @@ visit_delete(void *arg, const BfiEntry *e, BfError *err)
 {
 	PlanBuild *b = arg;
 
-	if (e->content != BF_ICE_DATA)
-		return bfi_delete_plan_add(b->deletes, e, err);
-	BF_DATA(err, b->mixed, -1, "a manifest of deletes has a data file: %.300s", e->path);
-	return BF_OK;
+	return e->content != BF_ICE_DATA ? bfi_delete_plan_add(b->deletes, e, err) : BF_OK;
 }
 
 /* The canonical paths of manifests. */
@@ -384,8 +381,6 @@ read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err
 	{
 		const BfIceManifest *m = &manifests[i];
 
-		if (bfi_manifest_is_empty(m))
-			continue;
 		b->counters.manifests++;
 		b->mixed = false;
 		if (skip_by_summary(b, m))
@@ -418,11 +413,24 @@ read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *
 	{
 		const BfIceManifest *m = &others[new_ones[i]];
 
-		if (m->deletes || bfi_manifest_is_empty(m))
+		if (m->deletes)
+		{
+			BF_TRY(bfi_entries_check(&b->entries, m, err));
 			continue;
+		}
 		b->counters.manifests++;
 		BF_TRY(read_data(b, m, err));
 	}
+	return BF_OK;
+}
+
+/* What nobody reads must not be data that the list calls deletes. */
+static BfStatus
+check_deletes(PlanBuild *b, BfError *err)
+{
+	for (int32_t i = 0; i < b->n_delete_manifests; i++)
+		if (b->delete_manifests[i]->deletes)
+			BF_TRY(bfi_entries_check(&b->entries, b->delete_manifests[i], err));
 	return BF_OK;
 }
 
@@ -432,7 +440,7 @@ read_deletes(PlanBuild *b, BfError *err)
 	if (b->n_delete_manifests == 0)
 		return BF_OK;
 	if (b->scan->totals_only)
-		return BF_OK;
+		return check_deletes(b, err);
 	b->entries.pruner = NULL;
 	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->files, b->flags, b->n_files,
 							   &b->paths, b->pruner, &b->counters, &b->deletes, err));
@@ -443,9 +451,10 @@ read_deletes(PlanBuild *b, BfError *err)
 		if (!bfi_delete_plan_wants(b->deletes, m))
 		{
 			b->counters.manifests_skipped += m->deletes;
+			if (m->deletes)
+				BF_TRY(bfi_entries_check(&b->entries, m, err));
 			continue;
 		}
-		b->mixed = !m->deletes;
 		BF_TRY(bfi_entries_read(&b->entries, m, visit_delete, b, err));
 	}
 	return bfi_delete_plan_assign(b->deletes, err);

@@ -285,8 +285,15 @@ make_manifest(const BfIceMetadata *m, MakeManifest *manifest, BfView *out, BfErr
 	TRY(partition_schema(m, spec, &partition));
 	schema = bf_arena_printf(a, "%s%s%s", entry_before_partition, partition, entry_after_partition);
 	TRY(bf_avro_writer_new(a, schema, &w, err));
-	TRY(bf_avro_writer_metadata(w, "partition-spec-id", bf_arena_printf(a, "%d", spec->spec_id),
+	TRY(bf_avro_writer_metadata(w, "partition-spec-id",
+								manifest->header_spec_id != NULL
+									? manifest->header_spec_id
+									: bf_arena_printf(a, "%d", spec->spec_id),
 								err));
+	if (manifest->header_content != NULL)
+		TRY(bf_avro_writer_metadata(w, "content", manifest->header_content, err));
+	if (manifest->header_spec != NULL)
+		TRY(bf_avro_writer_metadata(w, "partition-spec", manifest->header_spec, err));
 	for (int32_t i = 0; i < manifest->n_files; i++)
 	{
 		TRY(put_entry(bf_avro_writer_buffer(w), manifest, &manifest->files[i]));
@@ -498,7 +505,12 @@ TEST(iceberg_make)
 						 make_tuple(1, make_null(BF_KIND_STRING)), 0, NULL, 0, NULL, NULL, 0, 0, 8},
 						{BF_ICE_DELETED, BF_ICE_DATA, "data/c.parquet", NULL, 3, 5, 50, 1,
 						 make_tuple(1, make_text("z")), 0, NULL, 0, NULL, NULL, 0, 0, 0}};
-	MakeManifest manifest = {"m0.avro", 0, false, false, 7, 1, 101, 3, files, NULL, 0, 0};
+	MakeManifest manifest = {.name = "m0.avro",
+							 .sequence = 7,
+							 .snapshot_id = 1,
+							 .first_row_id = 101,
+							 .n_files = 3,
+							 .files = files};
 	MakeManifest *manifests[] = {&manifest};
 	MakeSnapshot snapshot = {1, 0, 7, 5, -1, NULL, 1, manifests};
 	MakeTable table = {

@@ -46,10 +46,12 @@ typedef struct MakeManifest
 	int64_t first_row_id; /* 0 = null; else the id + 1 */
 	int32_t n_files;
 	const MakeFile *files;
+	/* Keys of its header; NULL: none, and the spec's own id. */
+	const char *header_content, *header_spec_id, *header_spec;
 	/* Filled when it is written. */
 	const char *path;
 	int64_t length;
-	int32_t claimed; /* added files that the list tells of besides */
+	int32_t claimed; /* added files that the list tells of besides, or keeps back */
 } MakeManifest;
 
 typedef struct MakeSnapshot

@@ -587,3 +587,144 @@ TEST(iceberg_cache_changes)
 	EXPECT(stats.evicted > 0);
 	bf_ice_cache_free(scan.cache);
 }
+
+/* --- What contradicts itself ------------------------------------------------------------------ */
+
+/* A list that calls data deletes, whoever reads it or does not. */
+TEST(iceberg_plan_data_called_deletes)
+{
+	static const char *const headers[] = {"data", "deletes", NULL};
+	MakeFile old[] = {data_file("a", make_i64(1), NULL)};
+	MakeFile more[] = {data_file("b", make_i64(1), NULL)};
+
+	old[0].sequence = 9;
+	for (int i = 0; i < 12; i++)
+	{
+		bool alone = i >= 6;
+		MakeManifest m[] = {manifest("a", 0, old, 1), manifest("b", 0, more, 1)};
+		MakeManifest *list[] = {&m[1], &m[0]};
+		MakeSnapshot snapshot = {1, 0, 9, 5, 0, NULL, alone ? 1 : 2, list};
+		MakeTable table = {.version = 2,
+						   .schemas = schemas("long"),
+						   .specs = SPECS,
+						   .current = 1,
+						   .n_snapshots = 1,
+						   .snapshots = &snapshot};
+		BfIceScan scan = {.prune = BF_PRUNE_ALL, .totals_only = i % 2 == 1};
+		BfIceTable *t;
+		BfIcePlan *p;
+
+		m[0].sequence = 9;
+		m[1].deletes = true;
+		m[1].header_content = headers[i / 2 % 3];
+		if (m[1].header_content != NULL && strcmp(m[1].header_content, "deletes") == 0)
+			more[0].content = BF_ICE_POSITION_DELETES;
+		else
+			more[0].content = BF_ICE_DATA;
+		t = make_table(&table);
+		REQUIRE(t != NULL);
+		REQUIRE_OK(bf_ice_cache_new(test_host(), (size_t) 1 << 22, &scan.cache, &test_err));
+		for (int round = 0; round < 2; round++)
+		{
+			const char *names = planned(t, scan, &p);
+
+			if (more[0].content == BF_ICE_POSITION_DELETES)
+				EXPECT(names != NULL && strcmp(names, alone || scan.totals_only ? "" : "a") == 0);
+			else
+			{
+				EXPECT(names == NULL);
+				EXPECT_EQ(test_err.code, BF_ERR_CORRUPT);
+			}
+		}
+		bf_ice_cache_free(scan.cache);
+	}
+}
+
+/* A header that has another spec than the list, or says something else of the same one. */
+TEST(iceberg_plan_header_contradicts)
+{
+	static const struct
+	{
+		const char *id, *spec;
+		bool good;
+	} cases[] = {
+		{"0", NULL, true},
+		{"1", NULL, false},
+		{"x", NULL, true},
+		{NULL,
+		 "[{\"name\":\"other\",\"transform\":\"identity\",\"source-id\":1,\"field-id\":1000}]",
+		 true},
+		{NULL, "{\"fields\":[{\"transform\":\"IDENTITY\",\"source-id\":1}]}", true},
+		{NULL, "[{\"transform\":\"bucket[4]\",\"source-id\":1,\"field-id\":1000}]", false},
+		{NULL, "[{\"transform\":\"identity\",\"source-id\":2,\"field-id\":1000}]", false},
+		{NULL, "{\"fields\":[{\"transform\":\"day\",\"source-id\":1}]}", false},
+		{NULL, "[{\"transform\":\"bucket[4]\",\"source-id\":1,\"field-id\":1009}]", true},
+		{NULL, "[{", true},
+	};
+	MakeFile files[] = {data_file("a", make_i64(1), NULL)};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		MakeManifest m = manifest("a", 0, files, 1);
+		MakeManifest *list[] = {&m};
+		MakeSnapshot snapshot = {1, 0, 1, 5, 0, NULL, 1, list};
+		MakeTable table = {.version = 2,
+						   .schemas = schemas("long"),
+						   .specs = SPECS,
+						   .current = 1,
+						   .n_snapshots = 1,
+						   .snapshots = &snapshot};
+		BfIceTable *t;
+		BfIcePlan *p;
+		const char *names;
+
+		m.header_spec_id = cases[i].id;
+		m.header_spec = cases[i].spec;
+		t = make_table(&table);
+		REQUIRE(t != NULL);
+		names = planned(t, (BfIceScan){.prune = BF_PRUNE_ALL}, &p);
+		if ((names != NULL) != cases[i].good)
+			test_fail(__FILE__, __LINE__, "case %zu: %s", i, names != NULL ? names : test_err.text);
+		if (!cases[i].good)
+			EXPECT_EQ(test_err.code, BF_ERR_CORRUPT);
+	}
+}
+
+/* Counts that can't be: nothing is left out because of them. */
+TEST(iceberg_plan_impossible_counts)
+{
+	MakeColumn columns[] = {{2, make_text("a"), make_text("f"), 10, 10, -1},
+							{2, make_text("a"), make_text("f"), -1, 0, -1},
+							{2, make_text("a"), NULL, 10, 10, -1},
+							{2, NULL, NULL, 10, 10, -1}};
+	MakeFile files[] = {data_file("contradict", NULL, &columns[0]),
+						data_file("empty", NULL, &columns[1]), data_file("half", NULL, &columns[2]),
+						data_file("nulls", NULL, &columns[3]), data_file("no_rows", NULL, NULL)};
+	MakeFile one[] = {data_file("in_partition", make_i64(7), NULL)};
+	MakeManifest m[] = {manifest("files", 1, files, 5), manifest("one", 0, one, 1)};
+	MakeManifest *list[] = {&m[0], &m[1]};
+	MakeSnapshot snapshot = {1, 0, 1, 5, 0, NULL, 2, list};
+	MakeTable table = {.version = 2,
+					   .schemas = schemas("long"),
+					   .specs = SPECS,
+					   .current = 1,
+					   .n_snapshots = 1,
+					   .snapshots = &snapshot};
+	BfIceScan scan = {.prune = BF_PRUNE_ALL};
+	BfIceTable *t;
+	BfIcePlan *p;
+
+	files[1].rows = files[4].rows = one[0].rows = 0;
+	m[0].claimed = -5; /* the list says that there is none */
+	t = make_table(&table);
+	REQUIRE(t != NULL);
+	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,nulls,no_rows,in_partition");
+	scan.pred = leaf(BF_PRED_EQ, 1, make_text("c"));
+	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,no_rows,in_partition");
+	scan.pred = leaf(BF_PRED_NOT_NULL, 1, NULL);
+	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,no_rows,in_partition");
+	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(7));
+	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,nulls,no_rows,in_partition");
+	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(8));
+	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,nulls,no_rows");
+}
