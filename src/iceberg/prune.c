@@ -112,10 +112,10 @@ value_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 	if (v->type.kind == BF_KIND_NULL) /* the manifest has no such field */
 		return;
 	s->known = true;
-	s->row_count = e->record_count;
+	s->row_count = 1; /* of all rows alike; there may be more than the manifest tells */
 	if (v->is_null)
 	{
-		s->null_count = e->record_count;
+		s->null_count = 1;
 		return;
 	}
 	s->null_count = 0;
@@ -306,9 +306,11 @@ bounds_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 	if (bf_type_storage(f->type) == BF_STORE_NESTED || bf_type_storage(f->type) == BF_STORE_NONE ||
 		!bf_ice_metrics_find(e->metrics, f->id, e->record_count, e->metric))
 		return;
-	/* Counts that don't belong to so many rows are of something else. */
-	if ((m->values >= 0 && m->values != e->record_count) || m->nulls > e->record_count ||
-		m->nans > e->record_count)
+	/* Counts that don't belong to so many rows are of something else, and nothing but NULLs has no
+	 * bounds. A file without rows needs no pruning, and may have some. */
+	if (e->record_count == 0 || (m->values >= 0 && m->values != e->record_count) ||
+		m->nulls > e->record_count || m->nans > e->record_count ||
+		(m->nulls == e->record_count && (m->lower.len > 0 || m->upper.len > 0)))
 		return;
 	/* A file that lacks the column may be said to have NULLs, where its rows have the default. */
 	if (f->has_default && !m->has_lower && !m->has_upper)

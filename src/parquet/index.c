@@ -7,7 +7,7 @@
  *                   5: list of i64 (NULLs), 8: list of i64 (NaN)
  *
  * An index is believed as a whole or not at all: lists of one length, offsets and rows that ascend
- * within the chunk, no page that is all NULL without NULLs.
+ * within the chunk, no page that is all NULL without NULLs, or the other way round, or with bounds.
  */
 #include "parquet/internal.h"
 
@@ -220,9 +220,10 @@ decode_page(const BfParquetFile *f, int32_t leaf, ColumnIndex *x, int64_t n_rows
 		BF_TRY(bf_cursor_varint(&x->nans.c, &nans, err));
 	BF_DATA(err, out->null_count >= (has_nulls ? 0 : -1) && out->null_count <= n_rows, 0, "NULLs");
 	out->may_have_nan = nans != 0;
+	BF_DATA(err, !has_nulls || (all_null == 1) == (out->null_count == n_rows), 0, "NULLs");
 	if (all_null == 1)
 	{
-		BF_DATA(err, !has_nulls || out->null_count == n_rows, 0, "NULLs");
+		BF_DATA(err, b.min.len == 0 && b.max.len == 0, 0, "bounds of NULLs");
 		out->null_count = n_rows;
 		return BF_OK;
 	}

@@ -28,12 +28,15 @@ static void
 take_facts(const BfColumnStats *s, const BfPred *p, Facts *f)
 {
 	bool counted = s->row_count >= 0 && s->null_count >= 0 && s->null_count <= s->row_count;
+	bool contradiction;
 
 	memset(f, 0, sizeof *f);
 	/* More NULLs than rows is a broken count: it says nothing, not even "none". */
 	f->no_nulls = s->null_count == 0 && (s->row_count < 0 || counted);
-	f->all_null = counted && s->null_count == s->row_count;
-	if (!bfi_pred_has_values(p->kind) || p->n_values < 1 || p->values[0].is_null)
+	/* NULLs alone have no bounds: one of the two is wrong, and nobody knows which. */
+	contradiction = counted && s->null_count == s->row_count && (s->has_min || s->has_max);
+	f->all_null = counted && s->null_count == s->row_count && !contradiction;
+	if (!bfi_pred_has_values(p->kind) || p->n_values < 1 || p->values[0].is_null || contradiction)
 		return;
 	f->min = usable_bound(s->has_min, &s->min, p->values[0].type);
 	f->max = usable_bound(s->has_max, &s->max, p->values[0].type);

@@ -221,6 +221,12 @@ TEST(pred_stats_rules)
 	/* More NULLs than rows. */
 	broken.null_count = 7;
 	EXPECT(may(BF_PRED_IS_NULL, i32(0), broken) && may(BF_PRED_NOT_NULL, i32(0), broken));
+	/* NULLs alone, and bounds. */
+	broken.null_count = 5;
+	EXPECT(may(BF_PRED_NOT_NULL, i32(0), broken) && may(BF_PRED_EQ, i32(15), broken));
+	EXPECT(may(BF_PRED_EQ, i32(9), broken) && may(BF_PRED_IS_NULL, i32(0), broken));
+	broken.has_max = false;
+	EXPECT(may(BF_PRED_EQ, i32(9), broken));
 	EXPECT(may(BF_PRED_IS_NULL, i32(0), s));
 	s.null_count = 0;
 	EXPECT(!may(BF_PRED_IS_NULL, i32(0), s));

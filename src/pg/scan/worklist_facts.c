@@ -101,7 +101,7 @@ facts_of(void *arg, int32 field, BfColumnStats *stats)
 			if (ledger || u->tier == BIFANG_TIER_KAFKA)
 				stats->null_count = 1;
 			else if (u->file != NULL)
-				set_number(stats, 0, u->file->record_count);
+				set_number(stats, 0, PG_INT64_MAX); /* how many rows, the file itself tells */
 			else
 				return false;
 			return true;
