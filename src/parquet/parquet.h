@@ -97,9 +97,8 @@ typedef struct BfParquetCounters
 	int64_t row_groups_by_statistics;
 	int64_t row_groups_by_bloom;
 	int64_t row_groups_by_dictionary;
-	int64_t rows_by_index;	/* of row groups that are read: outside of what the page index leaves */
-	int64_t rows_by_filter; /* failed the predicate before the other columns were read */
-	int64_t pages_skipped;	/* data pages of any column that were not decompressed */
+	int64_t rows_by_index; /* of row groups that are read: outside of what the page index leaves */
+	int64_t pages_skipped; /* data pages of any column that were not decompressed */
 } BfParquetCounters;
 
 /* columns[i] is an index into bf_parquet_schema's fields; batches have n_columns vectors in this

@@ -33,6 +33,7 @@
 #ifndef BF_VEC_BATCH_H
 #define BF_VEC_BATCH_H
 
+#include "vec/bits.h"
 #include "vec/type.h"
 
 #define BF_BATCH_ROWS 4096
@@ -87,54 +88,29 @@ typedef struct BfBatch
 	const int64_t *entry;	  /* ledger entry or Kafka offset per row; NULL where there is none */
 	const int64_t *timestamp; /* ms since 1970 per row, -1 = none; NULL where there is none */
 	int64_t first_row;		  /* Parquet: row number in the file of the first row; else -1 */
-	/* The rows that count, ascending; the others failed a predicate or are deleted, and columns
-	 * that came later may hold nothing of use there. sel NULL: all n_rows count (n_sel is then
-	 * without meaning). Row i is number first_row + i of its file all the same. */
-	const uint16_t *sel;
-	int32_t n_sel;
+	/* The rows that count, in BF_VALIDITY_WORDS words with no bit at n_rows or above; NULL: all of
+	 * them. The others failed a predicate or are deleted, and columns that came later may hold
+	 * nothing of use there. Row i is number first_row + i of its file all the same. */
+	const uint64_t *selected;
+	int32_t n_selected; /* how many; without meaning where all count */
 } BfBatch;
 
-/* How many rows count, and which is the i-th of them. */
+/* How many rows count. */
 static inline int32_t
 bf_batch_n(const BfBatch *b)
 {
-	return b->sel != NULL ? b->n_sel : b->n_rows;
+	return b->selected != NULL ? b->n_selected : b->n_rows;
 }
 
+/* The first row at `row` or behind that counts, -1 = none:
+ *
+ *     for (row = bf_batch_next(b, 0); row >= 0; row = bf_batch_next(b, row + 1)) */
 static inline int32_t
-bf_batch_row(const BfBatch *b, int32_t i)
+bf_batch_next(const BfBatch *b, int32_t row)
 {
-	return b->sel != NULL ? b->sel[i] : i;
-}
-
-static inline bool
-bf_valid(const uint64_t *validity, int32_t i)
-{
-	return validity == NULL || ((validity[i >> 6] >> (i & 63)) & 1) != 0;
-}
-
-static inline void
-bf_validity_set(uint64_t *validity, int32_t i, bool valid)
-{
-	uint64_t bit = (uint64_t) 1 << (i & 63);
-
-	if (valid)
-		validity[i >> 6] |= bit;
-	else
-		validity[i >> 6] &= ~bit;
-}
-
-/* How many of the first n bits are set; what follows them may be anything. */
-static inline int32_t
-bf_validity_count(const uint64_t *validity, int32_t n)
-{
-	int32_t count = 0;
-
-	for (int32_t i = 0; i < n / 64; i++)
-		count += __builtin_popcountll(validity[i]);
-	if (n % 64 != 0)
-		count += __builtin_popcountll(validity[n / 64] & (((uint64_t) 1 << (n % 64)) - 1));
-	return count;
+	if (b->selected != NULL)
+		return bf_bits_next(b->selected, b->n_rows, row);
+	return row < b->n_rows ? row : -1;
 }
 
 /* The children's rows [*first, *end) that belong to a row of a LIST or MAP. */

@@ -97,7 +97,8 @@ bench(const BfHost *host, char **args, int n_names, BfError *err)
 	};
 	BfArena *a = bf_arena_new(host, "bench", SIZE_MAX / 2);
 	BfPred pred = {.kind = operator_kind(args[1]), .n_values = 1};
-	BfRowFilter filter = {.pred = &pred};
+	BfFilterCounters filtered;
+	BfRowFilter filter = {.pred = &pred, .counters = &filtered};
 	BfSchema schema;
 	BfParquetFile *f;
 	BfValue value;
@@ -121,6 +122,7 @@ bench(const BfHost *host, char **args, int n_names, BfError *err)
 		int64_t rows = 0;
 
 		filter.prune = sets[i].prune;
+		memset(&filtered, 0, sizeof filtered);
 		for (int round = 0; round < ROUNDS; round++)
 		{
 			double t = now();
@@ -134,7 +136,7 @@ bench(const BfHost *host, char **args, int n_names, BfError *err)
 			   "filter %lld, pages %lld\n",
 			   sets[i].name, best * 1e3, (long long) rows, (long long) c.row_groups_by_statistics,
 			   (long long) c.row_groups_by_bloom, (long long) c.row_groups_by_dictionary,
-			   (long long) c.rows_by_index, (long long) c.rows_by_filter,
+			   (long long) c.rows_by_index, (long long) filtered.rows_filtered / ROUNDS,
 			   (long long) c.pages_skipped);
 	}
 	bf_arena_free(a);

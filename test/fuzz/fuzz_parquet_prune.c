@@ -93,9 +93,10 @@ read_rows(BfParquetFile *f, const BfProjection *p, const BfRowFilter *filter, co
 		if (model != NULL)
 			out->status =
 				bf_pred_filter(model, b->n_rows, column_of, (void *) (uintptr_t) b, a, rows, &err);
-		for (int32_t i = 0; i < bf_batch_n(b) && out->status == BF_OK; i++)
+		if (out->status != BF_OK)
+			break;
+		for (int32_t row = bf_batch_next(b, 0); row >= 0; row = bf_batch_next(b, row + 1))
 		{
-			int32_t row = bf_batch_row(b, i);
 			uint64_t h = 1;
 
 			if (!bf_valid(rows, row))

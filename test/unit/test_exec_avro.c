@@ -181,7 +181,7 @@ add_rows(BfArena *a, BfReader *r, const BfField *fields, int32_t n, char *text, 
 		if (b == NULL)
 			return BF_OK;
 		EXPECT_EQ(b->first_row, rows);
-		EXPECT(b->n_rows > 0 && b->n_rows <= BF_BATCH_ROWS && b->sel == NULL);
+		EXPECT(b->n_rows > 0 && b->n_rows <= BF_BATCH_ROWS && b->selected == NULL);
 		EXPECT_EQ(b->n_cols, n);
 		rows += b->n_rows;
 		for (int32_t i = 0; i < b->n_rows; i++)

@@ -128,11 +128,11 @@ rows_left(const char *path, const BfDeleteSource *source, char *out)
 		BF_TRY(r->next(r, &b, &test_err));
 		if (b == NULL)
 			return BF_OK;
-		for (int32_t i = 0; i < bf_batch_n(b); i++)
+		for (int32_t row = bf_batch_next(b, 0); row >= 0; row = bf_batch_next(b, row + 1))
 		{
 			BfValue v;
 
-			EXPECT(bf_vector_get(&b->cols[0], bf_batch_row(b, i), &v));
+			EXPECT(bf_vector_get(&b->cols[0], row, &v));
 			snprintf(out + strlen(out), 16, "%d ", v.v.i32);
 		}
 	}

@@ -279,6 +279,7 @@ typedef struct Found
 {
 	bool rows[ROWS_MAX]; /* given out */
 	BfParquetCounters counters;
+	BfFilterCounters filter;
 } Found;
 
 /* Every row that is given out has the values that it has in the table. */
@@ -298,9 +299,8 @@ scan(BfArena *a, BfParquetFile *f, const Table *t, const int32_t *fields, int32_
 		if (b == NULL)
 			return BF_OK;
 		EXPECT(bf_batch_n(b) > 0);
-		for (int32_t i = 0; i < bf_batch_n(b); i++)
+		for (int32_t row = bf_batch_next(b, 0); row >= 0; row = bf_batch_next(b, row + 1))
 		{
-			int32_t row = bf_batch_row(b, i);
 			int64_t number = b->first_row + row;
 
 			EXPECT(number > last && number < t->n_rows);
@@ -324,16 +324,20 @@ typedef struct Totals
 	int64_t scans;
 	int64_t matching;
 	BfParquetCounters counters;
+	BfFilterCounters filter;
 } Totals;
 
 static void
-add_counters(Totals *to, const BfParquetCounters *c)
+add_counters(Totals *to, const Found *found)
 {
+	const BfParquetCounters *c = &found->counters;
+
 	to->counters.row_groups_by_statistics += c->row_groups_by_statistics;
 	to->counters.row_groups_by_bloom += c->row_groups_by_bloom;
 	to->counters.row_groups_by_dictionary += c->row_groups_by_dictionary;
 	to->counters.rows_by_index += c->rows_by_index;
-	to->counters.rows_by_filter += c->rows_by_filter;
+	to->filter.rows_filtered += found->filter.rows_filtered;
+	to->filter.rows_deleted += found->filter.rows_deleted;
 	to->counters.pages_skipped += c->pages_skipped;
 }
 
@@ -352,7 +356,7 @@ try_one(BfParquetFile *f, const Table *t, uint64_t *seed, Totals *totals)
 	static Found found;
 	BfArena *a = bf_arena_new(test_host(), "one scan", (size_t) 512 << 20);
 	PredModel m = {.below = below, .arg = seed, .a = a};
-	BfRowFilter filter = {.pred = random_pred(&m, t, 3)};
+	BfRowFilter filter = {.pred = random_pred(&m, t, 3), .counters = &found.filter};
 	uint64_t start = *seed;
 	int32_t fields[COLUMNS_MAX];
 	int32_t n = 0;
@@ -394,7 +398,7 @@ try_one(BfParquetFile *f, const Table *t, uint64_t *seed, Totals *totals)
 		totals->matching += certainly;
 	}
 	totals->scans++;
-	add_counters(totals, &found.counters);
+	add_counters(totals, &found);
 	bf_arena_free(a);
 }
 
@@ -407,7 +411,7 @@ print_totals(const char *what, const Totals *t)
 		   (long long) t->counters.row_groups_by_statistics,
 		   (long long) t->counters.row_groups_by_bloom,
 		   (long long) t->counters.row_groups_by_dictionary, (long long) t->counters.rows_by_index,
-		   (long long) t->counters.rows_by_filter, (long long) t->counters.pages_skipped);
+		   (long long) t->filter.rows_filtered, (long long) t->counters.pages_skipped);
 }
 
 /* The columns as the file has them. */
@@ -505,7 +509,8 @@ TEST(exec_parquet_prune_random)
 		EXPECT(i / 2 == 3 || totals.counters.rows_by_index > 0);
 		EXPECT(i / 2 > 1 || totals.counters.row_groups_by_bloom > 0);
 		EXPECT(i / 2 != 0 || totals.counters.row_groups_by_dictionary > 0);
-		EXPECT(totals.counters.rows_by_filter > 0 && totals.counters.pages_skipped > 0);
+		EXPECT(totals.filter.rows_filtered > 0 && totals.filter.rows_deleted > 0);
+		EXPECT(totals.counters.pages_skipped > 0);
 	}
 }
 

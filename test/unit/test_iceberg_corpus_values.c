@@ -246,8 +246,8 @@ read_file(BfDeleteCache *cache, const BfIceDataFile *f, const BfProjection *proj
 			return BF_OK;
 		*rows += bf_batch_n(batch);
 		for (int32_t c = 0; c < batch->n_cols; c++)
-			for (int32_t r = 0; r < bf_batch_n(batch); r++)
-				if (bf_vector_get(&batch->cols[c], bf_batch_row(batch, r), &v))
+			for (int32_t r = bf_batch_next(batch, 0); r >= 0; r = bf_batch_next(batch, r + 1))
+				if (bf_vector_get(&batch->cols[c], r, &v))
 					add_value(a, &sums[c], &v);
 	}
 }

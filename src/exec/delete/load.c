@@ -118,7 +118,7 @@ bf_deletes_load(BfArena *a, BfDeleteCache *c, const char *data_path, int64_t dat
 	*out = NULL;
 	if (n == 0)
 		return BF_OK;
-	BF_TRY(bf_deletes_new(a, data_sequence, &c->counters.rows_deleted, &d, err));
+	BF_TRY(bf_deletes_new(a, data_sequence, &d, err));
 	for (int32_t i = 0; i < n; i++)
 		BF_TRY(load_source(a, c, data_path, data_sequence, &sources[i], d, err));
 	if (bf_deletes_any(d))

@@ -75,14 +75,13 @@ typedef struct BfDeleteOptions
 	bool no_checksums; /* those of Parquet pages are not looked at */
 } BfDeleteOptions;
 
-/* Added to by all BfDeletes of a cache; for EXPLAIN. */
+/* What a cache has read; for EXPLAIN. */
 typedef struct BfDeleteCounters
 {
-	int64_t files_read;	  /* delete files and vectors */
-	int64_t positions;	  /* row numbers read, whatever data file they are of */
-	int64_t keys;		  /* rows of equality delete files */
-	int64_t rows_deleted; /* rows that were candidates and are deleted */
-	int64_t dangling;	  /* positions behind the end of their data files */
+	int64_t files_read; /* delete files and vectors */
+	int64_t positions;	/* row numbers read, whatever data file they are of */
+	int64_t keys;		/* rows of equality delete files */
+	int64_t dangling;	/* positions behind the end of their data files */
 } BfDeleteCounters;
 
 typedef struct BfDeleteCache BfDeleteCache;

@@ -13,8 +13,7 @@ typedef struct KeysUse
 struct BfDeletes
 {
 	const BfHost *host;
-	int64_t sequence;	   /* of the data file */
-	int64_t *rows_deleted; /* borrowed */
+	int64_t sequence; /* of the data file */
 	int32_t n_sets;
 	int32_t sets_room;
 	BfRows **sets;
@@ -28,12 +27,11 @@ struct BfDeletes
 };
 
 BfStatus
-bf_deletes_new(BfArena *a, int64_t sequence, int64_t *rows_deleted, BfDeletes **out, BfError *err)
+bf_deletes_new(BfArena *a, int64_t sequence, BfDeletes **out, BfError *err)
 {
 	BF_NEW(a, *out, 1, err);
 	(*out)->host = bf_arena_host(a);
 	(*out)->sequence = sequence;
-	(*out)->rows_deleted = rows_deleted;
 	return BF_OK;
 }
 
@@ -177,14 +175,9 @@ BfStatus
 bf_deletes_apply(BfDeletes *d, int64_t first_row, int32_t n_rows, BfColumnOf column_of, void *arg,
 				 uint64_t *rows, BfError *err)
 {
-	int64_t before = bf_validity_count(rows, n_rows);
-
 	BF_NEVER(err, first_row < 0 || n_rows < 0 || n_rows > BF_BATCH_ROWS);
 	BF_TRY(bf_check_cancel(d->host, err));
 	for (int32_t i = 0; i < d->n_sets; i++)
 		bf_rows_clear(d->sets[i], (uint64_t) first_row, n_rows, rows);
-	if (d->n_keys > 0)
-		BF_TRY(clear_keys(d, n_rows, column_of, arg, rows, err));
-	*d->rows_deleted += before - bf_validity_count(rows, n_rows);
-	return BF_OK;
+	return d->n_keys > 0 ? clear_keys(d, n_rows, column_of, arg, rows, err) : BF_OK;
 }

@@ -17,10 +17,9 @@
 
 typedef struct BfDeletes BfDeletes;
 
-/* Nothing is deleted yet. `sequence` is the data file's data sequence number; *rows_deleted is
- * added to. */
-extern BfStatus bf_deletes_new(BfArena *a, int64_t sequence, int64_t *rows_deleted, BfDeletes **out,
-							   BfError *err) BF_MUST_CHECK;
+/* Nothing is deleted yet. `sequence` is the data file's data sequence number. */
+extern BfStatus
+bf_deletes_new(BfArena *a, int64_t sequence, BfDeletes **out, BfError *err) BF_MUST_CHECK;
 /* Sets are borrowed; empty ones are left out. */
 extern BfStatus
 bf_deletes_add_rows(BfArena *a, BfDeletes *d, BfRows *rows, BfError *err) BF_MUST_CHECK;

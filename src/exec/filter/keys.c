@@ -187,7 +187,7 @@ bf_key_set_add(BfKeySet *s, const BfBatch *b, int64_t sequence, BfError *err)
 {
 	Group g;
 
-	BF_ASSERT(b->n_cols == s->n && b->sel == NULL);
+	BF_ASSERT(b->n_cols == s->n && b->selected == NULL);
 	for (int32_t k = 0; k < s->n; k++)
 		s->columns[k] = &b->cols[k];
 	for (int32_t base = 0; base < b->n_rows; base += GROUP_ROWS)

@@ -1,9 +1,10 @@
 /*
  * exec/read/parquet_internal.h: what the files of the Parquet reader share.
  *
- * A reader has *inputs*, one per column that is projected or that the predicate or the deletes
- * need, each resolved once: a column of the file with its mapping, or a constant. Inputs that say
- * which rows count are early: they are read first.
+ * A reader has *inputs*, each resolved once: a column of the file with its mapping, or a constant.
+ * The first are the columns of its filter's projection, one by one; those that decide which rows
+ * count are early: they are read first. Behind them come columns of the predicate of which only
+ * what the file says of them is asked.
  */
 #ifndef BF_EXEC_READ_PARQUET_INTERNAL_H
 #define BF_EXEC_READ_PARQUET_INTERNAL_H
@@ -17,11 +18,8 @@ typedef struct BfiInput
 	const BfField *want;
 	int32_t file_field; /* of the file's schema; -1: constant */
 	int32_t column;		/* of the scan; -1: constant */
-	bool read;			/* its vector is wanted; else only what the file says of it */
-	bool early;			/* before the others are read */
 	BfMapping *mapping; /* NULL: constant */
 	BfVector constant;
-	BfVector vector; /* of the current batch */
 } BfiInput;
 
 typedef struct BfiParquetReader
@@ -36,15 +34,14 @@ typedef struct BfiParquetReader
 	int32_t rg_end;
 	bool in_row_group;
 
-	BfRowFilter filter;
-	BfPredState *pred_state; /* NULL: rows are not filtered */
+	BfFilter *filter;
+	const BfPred *pred; /* NULL: nothing is pruned */
+	uint32_t prune;		/* of BF_PRUNE_ */
+	int32_t n_columns;	/* inputs whose vectors are wanted */
 	int32_t n_inputs;
 	BfiInput *inputs;
-	int32_t n_outputs;
-	int32_t *outputs;		/* inputs of the projection */
-	int32_t n_pred_fields;	/* of the table's schema */
-	int32_t *pred_inputs;	/* per field of the table's schema, -1: not in the predicate */
-	int32_t *delete_inputs; /* per field of the deletes */
+	int32_t n_pred_fields; /* of the table's schema */
+	int32_t *pred_inputs;  /* per field of the table's schema, -1: not in the predicate */
 
 	BfArena *rg_arena; /* of the current row group: its indexes and filters */
 	int32_t rg;
@@ -53,14 +50,14 @@ typedef struct BfiParquetReader
 	bool in_range; /* the scan has been sent there */
 	const BfRowRange *ranges;
 
-	BfBatch batch;
+	int32_t n_outputs;
+	BfBatch batch;	/* of n_columns vectors, the outputs first */
 	uint64_t *rows; /* BF_VALIDITY_WORDS: which of the batch count */
-	uint16_t *sel;	/* BF_BATCH_ROWS */
 } BfiParquetReader;
 
-/* Inputs, outputs and the scan. */
-extern BfStatus bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfProjection *p,
-									const BfConstants *constants, BfError *err) BF_MUST_CHECK;
+/* Inputs and the scan. */
+extern BfStatus bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfConstants *constants,
+									BfError *err) BF_MUST_CHECK;
 /* Can row group r->rg have a row that matches? Fills the ranges. Nothing of it has been opened. */
 extern BfStatus bfi_parquet_prune(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
 /* The same by dictionaries, once the row group has been opened. */

@@ -222,7 +222,7 @@ prune_by_index(Prune *p, bool *may, BfError *err)
 	int64_t left = bf_parquet_row_group_rows(r->file, r->rg);
 	Ranges ranges;
 
-	BF_TRY(ranges_of(p, r->filter.pred, 0, &ranges, err));
+	BF_TRY(ranges_of(p, r->pred, 0, &ranges, err));
 	for (int32_t i = 0; i < ranges.n; i++)
 		left -= ranges.at[i].end - ranges.at[i].first;
 	r->counters->rows_by_index += left;
@@ -290,24 +290,22 @@ prune(BfiParquetReader *r, bool *may, BfError *err)
 	*may = true;
 	bf_arena_reset(r->rg_arena);
 	BF_TRY(begin(r, &p, err));
-	if ((r->filter.prune & BF_PRUNE_ROW_GROUP) != 0 &&
-		!bf_pred_may_match(r->filter.pred, row_group_stats, &p))
+	if ((r->prune & BF_PRUNE_ROW_GROUP) != 0 && !bf_pred_may_match(r->pred, row_group_stats, &p))
 	{
 		r->counters->row_groups_by_statistics++;
 		*may = false;
 		return BF_OK;
 	}
-	if ((r->filter.prune & BF_PRUNE_BLOOM) != 0)
+	if ((r->prune & BF_PRUNE_BLOOM) != 0)
 	{
 		/* What the statistics exclude needs no filter. */
-		*may =
-			(r->filter.prune & BF_PRUNE_ROW_GROUP) != 0
-				? bf_pred_may_match_and_contain(r->filter.pred, row_group_stats, bloom_may_have, &p)
-				: bf_pred_may_contain(r->filter.pred, bloom_may_have, &p);
+		*may = (r->prune & BF_PRUNE_ROW_GROUP) != 0
+				   ? bf_pred_may_match_and_contain(r->pred, row_group_stats, bloom_may_have, &p)
+				   : bf_pred_may_contain(r->pred, bloom_may_have, &p);
 		BF_TRY(p.status);
 		r->counters->row_groups_by_bloom += !*may;
 	}
-	if (!*may || (r->filter.prune & BF_PRUNE_PAGE) == 0)
+	if (!*may || (r->prune & BF_PRUNE_PAGE) == 0)
 		return BF_OK;
 	memset(p.looked, 0, (size_t) r->n_inputs * sizeof *p.looked);
 	return prune_by_index(&p, may, err);
@@ -395,7 +393,7 @@ dictionaries(BfiParquetReader *r, const BfPred *pred, int depth, bool *may, BfEr
 BfStatus
 bfi_parquet_prune_by_dictionary(BfiParquetReader *r, bool *may, BfError *err)
 {
-	BF_TRY(dictionaries(r, r->filter.pred, 0, may, err));
+	BF_TRY(dictionaries(r, r->pred, 0, may, err));
 	r->counters->row_groups_by_dictionary += !*may;
 	return BF_OK;
 }

@@ -1,79 +1,34 @@
+/*
+ * exec/read/parquet_reader.c: see parquet_reader.h.
+ */
 #include "exec/read/parquet_internal.h"
 
 /* Page indexes of a row group's columns. */
 #define RG_BYTES_MAX ((size_t) 256 << 20)
 
 static BfStatus
-fill_input(BfiParquetReader *r, BfiInput *in, const BfBatch *from, BfError *err)
+fill_column(BfiParquetReader *r, int32_t i, const BfBatch *from, BfError *err)
 {
+	BfiInput *in = &r->inputs[i];
+
 	if (in->mapping == NULL)
 	{
-		in->vector = in->constant;
-		in->vector.n = from->n_rows;
+		r->batch.cols[i] = in->constant;
+		r->batch.cols[i].n = from->n_rows;
 		return BF_OK;
 	}
-	if (bf_mapping_apply(in->mapping, &from->cols[in->column], &in->vector, err) != BF_OK)
+	if (bf_mapping_apply(in->mapping, &from->cols[in->column], &r->batch.cols[i], err) != BF_OK)
 		return bfi_parquet_bad_column(r, in->want, err);
 	return BF_OK;
 }
 
-static const BfVector *
-pred_column(void *arg, int32_t field)
-{
-	BfiParquetReader *r = arg;
-
-	if (field < 0 || field >= r->n_pred_fields || r->pred_inputs[field] < 0)
-		return NULL;
-	return &r->inputs[r->pred_inputs[field]].vector;
-}
-
-static const BfVector *
-delete_column(void *arg, int32_t k)
-{
-	BfiParquetReader *r = arg;
-
-	return &r->inputs[r->delete_inputs[k]].vector;
-}
-
-/* Sets r->rows to those of the batch that count; *n: how many. */
 static BfStatus
-filter_rows(BfiParquetReader *r, const BfBatch *b, int32_t *n, BfError *err)
+fill_columns(BfiParquetReader *r, bool early, const BfBatch *from, BfError *err)
 {
-	memset(r->rows, 0, BF_VALIDITY_WORDS * sizeof *r->rows);
-	for (int32_t i = 0; i < b->n_rows; i += 64)
-		r->rows[i >> 6] = b->n_rows - i >= 64 ? UINT64_MAX : ((uint64_t) 1 << (b->n_rows - i)) - 1;
-	if (r->pred_state != NULL)
-	{
-		BF_TRY(bf_pred_state_filter(r->pred_state, b->n_rows, pred_column, r, r->rows, err));
-		*n = 0;
-		for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
-			*n += __builtin_popcountll(r->rows[w]);
-		r->counters->rows_by_filter += b->n_rows - *n;
-	}
-	if (r->filter.deletes != NULL)
-		BF_TRY(bf_deletes_apply(r->filter.deletes, b->first_row, b->n_rows, delete_column, r,
-								r->rows, err));
-	*n = 0;
-	for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
-		*n += __builtin_popcountll(r->rows[w]);
+	for (int32_t i = 0; i < r->n_columns; i++)
+		if (bf_filter_decides(r->filter, i) == early)
+			BF_TRY(fill_column(r, i, from, err));
 	return BF_OK;
-}
-
-static void
-set_selection(BfiParquetReader *r, int32_t n)
-{
-	int32_t k = 0;
-
-	r->batch.sel = NULL;
-	r->batch.n_sel = 0;
-	if (n == r->batch.n_rows)
-		return;
-	for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
-		for (uint64_t left = r->rows[w]; left != 0; left &= left - 1)
-			r->sel[k++] = (uint16_t) (w * 64 + __builtin_ctzll(left));
-	BF_ASSERT(k == n);
-	r->batch.sel = r->sel;
-	r->batch.n_sel = n;
 }
 
 /* Opens the next row group, unless it can't have a row that is wanted. */
@@ -85,12 +40,12 @@ next_row_group(BfiParquetReader *r, BfError *err)
 	r->rg = r->rg_next++;
 	r->n_ranges = -1;
 	r->range = 0;
-	if (r->filter.pred != NULL)
+	if (r->pred != NULL)
 		BF_TRY(bfi_parquet_prune(r, &may, err));
 	if (!may)
 		return BF_OK;
 	BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg, err));
-	if (r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_DICTIONARY) != 0)
+	if (r->pred != NULL && (r->prune & BF_PRUNE_DICTIONARY) != 0)
 		BF_TRY(bfi_parquet_prune_by_dictionary(r, &may, err));
 	if (!may)
 		r->counters->row_groups_read--;
@@ -138,12 +93,25 @@ next_batch(BfiParquetReader *r, const BfBatch **out, BfError *err)
 	}
 }
 
+/* The columns that decide, and which rows count; *in = NULL at the end. */
 static BfStatus
-fill_inputs(BfiParquetReader *r, bool early, const BfBatch *from, BfError *err)
+next_narrowed(BfiParquetReader *r, const BfBatch **in, int32_t *n, BfError *err)
 {
-	for (int32_t i = 0; i < r->n_inputs; i++)
-		if (r->inputs[i].read && r->inputs[i].early == early)
-			BF_TRY(fill_input(r, &r->inputs[i], from, err));
+	do
+	{
+		BF_TRY(next_batch(r, in, err));
+		if (*in == NULL)
+			return BF_OK;
+		BF_ASSERT((*in)->n_rows > 0 && (*in)->n_rows <= BF_BATCH_ROWS);
+		r->batch.n_rows = *n = (*in)->n_rows;
+		r->batch.first_row = (*in)->first_row;
+		r->batch.selected = NULL;
+		if (!bf_filter_any(r->filter))
+			return BF_OK;
+		BF_TRY(fill_columns(r, true, *in, err));
+		if (bf_filter_narrow(r->filter, &r->batch, r->rows, n, err) != BF_OK)
+			return bf_error_object(err, r->name);
+	} while (*n == 0);
 	return BF_OK;
 }
 
@@ -151,28 +119,18 @@ static BfStatus
 reader_next(BfReader *base, const BfBatch **out, BfError *err)
 {
 	BfiParquetReader *r = (BfiParquetReader *) base;
-	bool filtered = r->pred_state != NULL || r->filter.deletes != NULL;
 	const BfBatch *in;
 	int32_t n = 0;
 
 	*out = NULL;
-	do
-	{
-		BF_TRY(next_batch(r, &in, err));
-		if (in == NULL)
-			return BF_OK;
-		BF_TRY(fill_inputs(r, true, in, err));
-		n = in->n_rows;
-		if (filtered)
-			BF_TRY(filter_rows(r, in, &n, err));
-	} while (n == 0);
-	BF_TRY(bf_parquet_scan_rest(r->scan, n < in->n_rows ? r->rows : NULL, err));
-	BF_TRY(fill_inputs(r, false, in, err));
-	for (int32_t i = 0; i < r->n_outputs; i++)
-		r->batch.cols[i] = r->inputs[r->outputs[i]].vector;
-	r->batch.n_rows = in->n_rows;
-	r->batch.first_row = in->first_row;
-	set_selection(r, n);
+	BF_TRY(next_narrowed(r, &in, &n, err));
+	if (in == NULL)
+		return BF_OK;
+	if (n < in->n_rows)
+		r->batch.selected = r->rows;
+	r->batch.n_selected = n;
+	BF_TRY(bf_parquet_scan_rest(r->scan, r->batch.selected, err));
+	BF_TRY(fill_columns(r, false, in, err));
 	*out = &r->batch;
 	return BF_OK;
 }
@@ -216,7 +174,12 @@ bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProject
 	r->name = bf_parquet_name(file);
 	r->counters = counters != NULL ? counters : &r->no_counters;
 	if (filter != NULL)
-		r->filter = *filter;
+	{
+		r->pred = filter->pred;
+		r->prune = filter->prune;
+	}
+	BF_TRY(bf_filter_new(a, projection, filter, &r->filter, err));
+	r->n_outputs = projection->n_fields;
 	BF_TRY_PTR(a, r->rg_arena, bf_arena_new(bf_arena_host(a), "Parquet row group", RG_BYTES_MAX),
 			   err);
 	if (!bf_arena_on_cleanup(a, free_arena, r->rg_arena))
@@ -224,11 +187,8 @@ bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProject
 		bf_arena_free(r->rg_arena);
 		return bf_arena_fail(a, 0, err);
 	}
-	BF_TRY(bfi_parquet_resolve(a, r, projection, constants, err));
+	BF_TRY(bfi_parquet_resolve(a, r, constants, err));
 	BF_NEW(a, r->rows, BF_VALIDITY_WORDS, err);
-	BF_NEW(a, r->sel, BF_BATCH_ROWS, err);
-	if (r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_LATE) != 0)
-		BF_TRY(bf_pred_state_new(a, r->filter.pred, &r->pred_state, err));
 	bf_exec_parquet_reader_reset(&r->base, rg_first, rg_end);
 	*out = &r->base;
 	return BF_OK;

@@ -12,8 +12,8 @@
  * can be had cheaply: whole row groups by statistics, bloom filters and dictionaries; pages by the
  * page index; rows by evaluating the predicate on its own columns before the others are read
  * (BF_PRUNE_LATE). So the predicate has to be checked again on what comes out, deletes have not.
- * Batches say by `sel` which rows count; the number of a row in the file, first_row + row, does not
- * depend on what was passed over. Batches without any such row are not given out.
+ * Batches say by `selected` which rows count; the number of a row in the file, first_row + row,
+ * does not depend on what was passed over. Batches without any such row are not given out.
  *
  * A table with ids, over a file without any and without a name mapping, is an error: names could
  * have been reused since the file was written.
@@ -21,7 +21,7 @@
 #ifndef BF_EXEC_READ_PARQUET_READER_H
 #define BF_EXEC_READ_PARQUET_READER_H
 
-#include "exec/filter/deletes.h"
+#include "exec/filter/filter.h"
 #include "exec/reader.h"
 #include "parquet/parquet.h"
 
@@ -42,16 +42,7 @@ bf_exec_parquet_reader_over(BfArena *a, BfParquetFile *file, const BfProjection 
 							BfParquetCounters *counters, BfReader **out,
 							BfError *err) BF_MUST_CHECK;
 
-typedef struct BfRowFilter
-{
-	const BfPred *pred; /* borrowed; NULL: all rows. Its fields are those of the projection's schema
-						 * and need not be projected */
-	uint32_t prune;		/* of BF_PRUNE_: ROW_GROUP, PAGE, BLOOM, DICTIONARY, LATE; others are not
-						 * for readers */
-	BfDeletes *deletes; /* borrowed; of this file; NULL: none */
-} BfRowFilter;
-
-/* The same with a filter (its content is copied); NULL: none. */
+/* The same with a filter; NULL: none. */
 extern BfStatus
 bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProjection *projection,
 								const BfConstants *constants, int32_t rg_first, int32_t rg_end,

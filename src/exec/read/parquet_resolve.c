@@ -66,65 +66,48 @@ resolve_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfCons
 	return BF_OK;
 }
 
-/* The input for a field, shared by all who want the same. */
+/* Columns of the predicate that nobody reads, for what the file says of them. */
 static BfStatus
-add_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfConstants *constants,
-		  bool read, bool early, int32_t *out, BfError *err)
+add_unread(BfArena *a, BfiParquetReader *r, const BfProjection *p, const int32_t *pred_fields,
+		   int32_t n_pred, const BfConstants *constants, BfError *err)
 {
-	BfiInput *in;
-
-	for (*out = 0; *out < r->n_inputs; ++*out)
+	for (int32_t k = 0; k < n_pred; k++)
 	{
-		in = &r->inputs[*out];
-		if (in->want == want || (want->id != 0 && in->want->id == want->id &&
-								 bf_type_equal(in->want->type, want->type) &&
-								 bf_type_storage(want->type) != BF_STORE_NESTED))
+		const BfField *want = &p->schema->fields[pred_fields[k]];
+		int32_t i = 0;
+
+		BF_ASSERT(pred_fields[k] >= 0 && pred_fields[k] < p->schema->n_fields);
+		while (i < r->n_columns && p->fields[i] != pred_fields[k])
+			i++;
+		if (i == r->n_columns)
 		{
-			in->read |= read;
-			in->early |= early;
-			return BF_OK;
+			i = r->n_inputs++;
+			BF_TRY(resolve_input(a, r, want, constants, &r->inputs[i], err));
 		}
+		r->pred_inputs[pred_fields[k]] = i;
 	}
-	in = &r->inputs[r->n_inputs++];
-	in->read = read;
-	in->early = early;
-	return resolve_input(a, r, want, constants, in, err);
+	return BF_OK;
 }
 
 static BfStatus
-add_inputs(BfArena *a, BfiParquetReader *r, const BfProjection *p, const BfConstants *constants,
-		   BfError *err)
+add_inputs(BfArena *a, BfiParquetReader *r, const BfConstants *constants, BfError *err)
 {
-	bool late = (r->filter.prune & BF_PRUNE_LATE) != 0;
-	const BfField *delete_fields = NULL;
+	const BfProjection *p = bf_filter_projection(r->filter);
 	int32_t *pred_fields = NULL;
 	int32_t n_pred = 0;
-	int32_t n_delete = 0;
 
-	if (r->filter.pred != NULL)
-		BF_TRY(bf_pred_fields(r->filter.pred, a, &pred_fields, &n_pred, err));
-	if (r->filter.deletes != NULL)
-		delete_fields = bf_deletes_fields(r->filter.deletes, &n_delete);
-	BF_NEW(a, r->inputs, p->n_fields + n_pred + n_delete, err);
-	BF_NEW(a, r->outputs, p->n_fields, err);
-	BF_NEW(a, r->delete_inputs, n_delete, err);
+	if (r->pred != NULL)
+		BF_TRY(bf_pred_fields(r->pred, a, &pred_fields, &n_pred, err));
+	BF_NEW(a, r->inputs, p->n_fields + n_pred, err);
 	BF_NEW(a, r->pred_inputs, p->schema->n_fields, err);
 	r->n_pred_fields = p->schema->n_fields;
-	memset(r->pred_inputs, 0xff, (size_t) p->schema->n_fields * sizeof *r->pred_inputs);
-	for (int32_t i = 0; i < n_pred; i++)
-	{
-		BF_ASSERT(pred_fields[i] >= 0 && pred_fields[i] < p->schema->n_fields);
-		BF_TRY(add_input(a, r, &p->schema->fields[pred_fields[i]], constants, late, late,
-						 &r->pred_inputs[pred_fields[i]], err));
-	}
-	for (int32_t i = 0; i < n_delete; i++)
-		BF_TRY(
-			add_input(a, r, &delete_fields[i], constants, true, true, &r->delete_inputs[i], err));
+	for (int32_t i = 0; i < p->schema->n_fields; i++)
+		r->pred_inputs[i] = -1;
 	for (int32_t i = 0; i < p->n_fields; i++)
-		BF_TRY(add_input(a, r, &p->schema->fields[p->fields[i]], constants, true, false,
-						 &r->outputs[i], err));
-	r->n_outputs = p->n_fields;
-	return BF_OK;
+		BF_TRY(
+			resolve_input(a, r, &p->schema->fields[p->fields[i]], constants, &r->inputs[i], err));
+	r->n_columns = r->n_inputs = p->n_fields;
+	return add_unread(a, r, p, pred_fields, n_pred, constants, err);
 }
 
 /* The scan's columns, early ones first. */
@@ -132,41 +115,41 @@ static BfStatus
 make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 {
 	const BfMapping **mappings;
-	bool filtered = r->filter.deletes != NULL ||
-					(r->filter.pred != NULL && (r->filter.prune & BF_PRUNE_LATE) != 0);
+	bool use_index = (r->prune & BF_PRUNE_PAGE) != 0;
 	int32_t *columns;
 	int32_t n = 0;
 	int32_t n_early = 0;
 
-	BF_NEW(a, columns, r->n_inputs, err);
-	BF_NEW(a, mappings, r->n_inputs, err);
+	BF_NEW(a, columns, r->n_columns, err);
+	BF_NEW(a, mappings, r->n_columns, err);
 	for (int pass = 0; pass < 2; pass++)
-		for (int32_t i = 0; i < r->n_inputs; i++)
+		for (int32_t i = 0; i < r->n_columns; i++)
 		{
 			BfiInput *in = &r->inputs[i];
+			bool early = bf_filter_decides(r->filter, i);
 
-			if (in->mapping == NULL || !in->read || in->early != (pass == 0))
+			if (in->mapping == NULL || early != (pass == 0))
 				continue;
 			in->column = n;
 			columns[n] = in->file_field;
 			mappings[n++] = in->mapping;
-			n_early += in->early;
+			n_early += early;
 		}
-	if (!filtered)
+	if (!bf_filter_any(r->filter))
 		n_early = n;
 	BF_TRY(
 		bf_parquet_scan_new_mapped(a, r->file, columns, mappings, n, r->counters, &r->scan, err));
-	if (n_early < n || (r->filter.prune & BF_PRUNE_PAGE) != 0)
-		bf_parquet_scan_set_early(r->scan, n_early, (r->filter.prune & BF_PRUNE_PAGE) != 0);
+	if (n_early < n || use_index)
+		bf_parquet_scan_set_early(r->scan, n_early, use_index);
 	return BF_OK;
 }
 
 BfStatus
-bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfProjection *p,
-					const BfConstants *constants, BfError *err)
+bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfConstants *constants, BfError *err)
 {
-	BF_TRY(add_inputs(a, r, p, constants, err));
-	BF_NEW(a, r->batch.cols, r->n_outputs, err);
+	BF_TRY(add_inputs(a, r, constants, err));
+	BF_NEW(a, r->batch.cols, r->n_columns, err);
+	BF_ASSERT(r->n_outputs <= r->n_columns && r->n_columns <= r->n_inputs);
 	r->batch.n_cols = r->n_outputs;
 	return make_scan(a, r, err);
 }

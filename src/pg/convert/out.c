@@ -255,20 +255,21 @@ bifang_out_begin(BifangOut *o, const char *file)
 }
 
 int32
-bifang_out_fit(const BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, int64 bytes)
+bifang_out_fit(const BifangOut *o, const BfVector *v, const BifangRows *rows, int64 bytes)
 {
+	int32 n = rows->n;
 	int64 total = 0;
 
 	if (o->view == NULL || v->form != BF_VEC_FLAT || n <= 1)
 		return n;
 	for (int32 i = 0; i < n; i++)
-		total += v->data.view[rows[i]].len;
+		total += v->data.view[bifang_row(rows, i)].len;
 	if (likely(total <= bytes))
 		return n;
-	total = v->data.view[rows[0]].len;
+	total = v->data.view[bifang_row(rows, 0)].len;
 	for (int32 i = 1; i < n; i++)
 	{
-		total += v->data.view[rows[i]].len;
+		total += v->data.view[bifang_row(rows, i)].len;
 		if (total > bytes)
 			return i;
 	}
@@ -434,21 +435,25 @@ bifang_out_reset(BifangOut *o)
 }
 
 bool
-bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, Datum *values,
+bifang_out_convert(BifangOut *o, const BfVector *v, const BifangRows *rows, Datum *values,
 				   bool *isnull)
 {
+	const uint16 *list = rows->list;
+	int32 n = rows->n;
 	bool any_null = false;
 
 	bifang_out_reset(o);
-	if (v->form == BF_VEC_CONST || rows[n - 1] - rows[0] == n - 1)
-		return bifang_out_run(o, v, rows[0], n, values, isnull, NULL);
+	if (list == NULL)
+		return bifang_out_run(o, v, rows->first, n, values, isnull, NULL);
+	if (v->form == BF_VEC_CONST || list[n - 1] - list[0] == n - 1)
+		return bifang_out_run(o, v, list[0], n, values, isnull, NULL);
 	for (int32 i = 0; i < n;)
 	{
 		int32 end = i + 1;
 
-		while (end < n && rows[end] == rows[end - 1] + 1)
+		while (end < n && list[end] == list[end - 1] + 1)
 			end++;
-		any_null |= bifang_out_run(o, v, rows[i], end - i, values + i, isnull + i, NULL);
+		any_null |= bifang_out_run(o, v, list[i], end - i, values + i, isnull + i, NULL);
 		i = end;
 	}
 	return any_null;

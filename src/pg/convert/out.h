@@ -64,11 +64,25 @@ extern BifangOut *bifang_out_new(MemoryContext cxt, const BifangOutWhat *what);
 extern void bifang_out_free(BifangOut *o);
 /* Says what the next vectors come from; dictionaries seen before are forgotten. */
 extern void bifang_out_begin(BifangOut *o, const char *file);
-/* How many of the rows make Datums of at most `bytes` together; at least 1. `rows` ascend. */
+/* Rows of a vector, ascending. */
+typedef struct BifangRows
+{
+	const uint16 *list; /* NULL: all from `first` on */
+	int32 first;
+	int32 n; /* at least 1 */
+} BifangRows;
+
+static inline int32
+bifang_row(const BifangRows *rows, int32 i)
+{
+	return rows->list != NULL ? rows->list[i] : rows->first + i;
+}
+
+/* How many of the rows make Datums of at most `bytes` together; at least 1. */
 extern int32
-bifang_out_fit(const BifangOut *o, const BfVector *v, const uint16 *rows, int32 n, int64 bytes);
+bifang_out_fit(const BifangOut *o, const BfVector *v, const BifangRows *rows, int64 bytes);
 /* The rows into values[0..n) and isnull[0..n). Says whether one of them is NULL. */
-extern bool bifang_out_convert(BifangOut *o, const BfVector *v, const uint16 *rows, int32 n,
+extern bool bifang_out_convert(BifangOut *o, const BfVector *v, const BifangRows *rows,
 							   Datum *values, bool *isnull);
 
 #endif

@@ -159,7 +159,7 @@ put_bound(Row *r, const BfValue *value, bool known)
 											   .column = "bound",
 											   .invalid_text = BIFANG_TEXT_REPLACE});
 	bifang_out_begin(out, "statistics");
-	bifang_out_convert(out, &v, (const uint16[]){0}, 1, &datum, &isnull);
+	bifang_out_convert(out, &v, &(BifangRows){.n = 1}, &datum, &isnull);
 	getTypeOutputInfo(typid, &fn, &varlena);
 	put(r, CStringGetTextDatum(OidOutputFunctionCall(fn, datum)));
 	MemoryContextDelete(cxt);

@@ -159,7 +159,7 @@ explain_read(const BifangScan *s, ExplainState *es)
 	};
 	const Counter deletes[] = {
 		{"files", n->deletes.files_read},  {"positions", n->deletes.positions},
-		{"keys", n->deletes.keys},		   {"rows deleted", n->deletes.rows_deleted},
+		{"keys", n->deletes.keys},		   {"rows deleted", n->filter.rows_deleted},
 		{"dangling", n->deletes.dangling},
 	};
 	const Counter io[] = {
@@ -180,9 +180,8 @@ explain_read(const BifangScan *s, ExplainState *es)
 		explain_counters("Log Read", log, lengthof(log), es);
 	if (n->deletes.files_read > 0)
 		explain_counters("Deletes", deletes, lengthof(deletes), es);
-	if (n->rows_filtered + n->parquet.rows_by_filter > 0)
-		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL,
-							   n->rows_filtered + n->parquet.rows_by_filter, es);
+	if (n->filter.rows_filtered > 0)
+		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL, n->filter.rows_filtered, es);
 	explain_counters("I/O", io, lengthof(io), es);
 }
 

@@ -21,8 +21,11 @@ extern bool bifang_scan_push_column(void *arg, AttrNumber attnum, BifangPushColu
 
 /* scan_open.c */
 extern void bifang_scan_open_unit(BifangScan *s, BifangUnit *u);
-/* Of readers that don't filter themselves. */
-extern void bifang_scan_new_filter(BifangScan *s, BfArena *a, const BfPred *pred);
+/* Which rows count of a unit whose reader gives whole batches; `deletes` may be NULL. The reader is
+ * opened for the filter's projection, and read through it. */
+extern BfFilter *bifang_scan_filter(BifangScan *s, BfArena *a, const BfProjection *projection,
+									int32 n_fields, BfDeletes *deletes);
+extern void bifang_scan_read_through(BifangScan *s, BfArena *a, BfFilter *f, BfReader *below);
 
 /* scan_kafka.c */
 extern void bifang_scan_open_kafka(BifangScan *s, BfArena *a, BifangUnit *u);
@@ -30,7 +33,9 @@ extern void bifang_scan_open_kafka(BifangScan *s, BfArena *a, BifangUnit *u);
 /* scan_slice.c */
 /* Not before there is something to read: planning makes scans, too. */
 extern void bifang_scan_make_room(BifangScan *s);
-/* The next rows of the batch, as many as fit. */
+/* Of a new batch. */
+extern void bifang_scan_begin_batch(BifangScan *s);
+/* The next rows of the batch that count, as many as fit. */
 extern void bifang_scan_fill_slice(BifangScan *s);
 
 #endif

@@ -40,77 +40,6 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 	return s;
 }
 
-/* ---- predicates ---- */
-
-/* Of the open unit; facts about rows have no vectors. */
-static const BfVector *
-vector_of(void *arg, int32 field)
-{
-	const BifangScan *s = arg;
-
-	if (s->types != NULL)
-		return &s->batch->cols[field];
-	for (int32 v = 0; v < s->n_vectors; v++)
-		if (s->vector_numbers[v] == field)
-			return &s->batch->cols[v];
-	return NULL;
-}
-
-static const BfVector *
-delete_vector_of(void *arg, int32 k)
-{
-	const BifangScan *s = arg;
-
-	return &s->batch->cols[s->delete_vector + k];
-}
-
-/* Which rows of the new batch count: not deleted, and no predicate says no. */
-static void
-select_rows(BifangScan *s)
-{
-	const BfBatch *b = s->batch;
-	uint64 rows[BF_VALIDITY_WORDS];
-	int32 deleted = 0;
-	int32 n = 0;
-	BfError err;
-
-	s->at = 0;
-	s->sel = b->sel;
-	s->n_sel = bf_batch_n(b);
-	if (s->deletes == NULL && s->filter == NULL)
-		return;
-	memset(rows, b->sel == NULL ? 0xff : 0, sizeof rows);
-	if (b->sel != NULL)
-		for (int32 i = 0; i < b->n_sel; i++)
-			bf_validity_set(rows, b->sel[i], true);
-	bf_error_clear(&err);
-	if (s->deletes != NULL && bf_deletes_apply(s->deletes, b->first_row, b->n_rows,
-											   delete_vector_of, s, rows, &err) != BF_OK)
-	{
-		bf_error_object(&err, s->unit->path);
-		bifang_report(&err);
-	}
-	if (s->deletes != NULL)
-		deleted = s->n_sel - bf_validity_count(rows, b->n_rows);
-	if (s->filter != NULL)
-		BIFANG_CHECK(bf_pred_state_filter(s->filter, b->n_rows, vector_of, s, rows, &err), &err);
-	for (int32 w = 0; w * 64 < b->n_rows; w++)
-	{
-		uint64 word = rows[w];
-
-		if (b->n_rows - w * 64 < 64)
-			word &= (UINT64CONST(1) << (b->n_rows - w * 64)) - 1;
-		for (; word != 0; word &= word - 1)
-			s->sel_room[n++] = (uint16) (w * 64 + __builtin_ctzll(word));
-	}
-	s->count.rows_filtered += s->n_sel - n - deleted;
-	if (n == b->n_rows)
-		s->sel = NULL;
-	else
-		s->sel = s->sel_room;
-	s->n_sel = n;
-}
-
 /* ---- units ---- */
 
 BifangWorklist *
@@ -165,8 +94,6 @@ close_unit(BifangScan *s)
 	s->unit = NULL;
 	s->reader = NULL;
 	s->batch = NULL;
-	s->filter = NULL;
-	s->deletes = NULL;
 	s->types = NULL;
 	MemoryContextReset(s->unit_cxt);
 }
@@ -212,7 +139,7 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 
 	if (!s->planned)
 		bifang_scan_work(s, snapshot);
-	if (s->sel_room == NULL)
+	if (s->rows == NULL)
 		bifang_scan_make_room(s);
 	s->row = 0;
 	s->n_rows = 0;
@@ -220,7 +147,7 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (s->batch != NULL && s->at < s->n_sel)
+		if (s->batch != NULL && s->at < bf_batch_n(s->batch))
 		{
 			bifang_scan_fill_slice(s);
 			return true;
@@ -237,6 +164,6 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 		if (s->batch == NULL)
 			close_unit(s);
 		else
-			select_rows(s);
+			bifang_scan_begin_batch(s);
 	}
 }

@@ -7,7 +7,8 @@
  * reads the same rows again.
  *
  * With predicates, the worklist is planned at the first fill and again when their values change;
- * rows that are deleted or fail a predicate are left out before they become Datums.
+ * rows that are deleted or fail a predicate are left out before they become Datums: the reader of a
+ * unit gives those that count (exec/filter/filter.h).
  *
  *   new --restart--> ready --fill--> slice --fill--> ... --fill--> end --restart--> ready
  */
@@ -19,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "exec/filter/filter.h"
 #include "exec/reader.h"
 #include "log/segment.h"
 #include "parquet/parquet.h"
@@ -60,7 +62,7 @@ typedef struct BifangCounters
 {
 	int64 units_read;
 	int64 rows_out;
-	int64 rows_filtered; /* by the scan itself; readers of Parquet files count their own */
+	BfFilterCounters filter;
 	BfIoCounters io;
 	BfParquetCounters parquet;
 	BfLogCounters log;
@@ -92,11 +94,8 @@ typedef struct BifangScan
 	BfArena *pred_arena;
 	const BfPred *pred; /* NULL = all rows; its fields: see BIFANG_META_FIELD */
 	uint32 prune;
-	BfPredState *filter; /* of the open unit; NULL = none */
 	const BfType *types; /* plain files: of the open unit's vectors */
 	BifangDeleteSet *delete_set;
-	BfDeletes *deletes;	 /* of the open unit; NULL = none */
-	int32 delete_vector; /* number of the first vector that is there for deletes */
 	int32 lineage_vector;
 	/* Position. */
 	struct BifangShared *shared; /* parallel: what is handed out to all processes */
@@ -105,12 +104,10 @@ typedef struct BifangScan
 	BifangUnit *unit; /* NULL = none is open */
 	BfReader *reader;
 	const BfBatch *batch;
-	const uint16 *sel; /* rows of the batch that count; NULL = all */
-	int32 n_sel;	   /* how many */
-	int32 at;		   /* first of them that is not in a slice yet */
-	int32 row;		   /* next row of the slice to hand out */
-	int32 n_rows;	   /* of the slice */
-	uint16 *sel_room;
+	int32 at;	  /* of the rows that count, the first that is not in a slice yet */
+	int32 row;	  /* next row of the slice to hand out */
+	int32 n_rows; /* of the slice */
+	uint16 *rows; /* of the batch, where not all count: which do */
 	BifangCounters count;
 } BifangScan;
 

@@ -91,23 +91,33 @@ kafka_range(BifangScan *s, BifangUnit *u)
 void
 bifang_scan_open_kafka(BifangScan *s, BfArena *a, BifangUnit *u)
 {
-	BfKafkaColumn *columns = palloc0((Size) (s->n_vectors + 1) * sizeof *columns);
+	static const BfSchema schema = {.n_fields = BF_KAFKA_COLUMNS,
+									.fields = (BfField *) bifang_kafka_fields};
+	BfProjection wanted = {
+		.schema = &schema, .fields = s->vector_numbers, .n_fields = s->n_vectors};
+	BfFilter *f;
+	const BfProjection *p;
+	BfKafkaColumn *columns;
 	BfKafkaRange range;
+	BfReader *log;
 	BfError err;
 
 	if (u->plain->offset_end < 0)
 		bifang_scan_fix_end(s, u->plain);
 	range = kafka_range(s, u);
-	for (int32 i = 0; i < s->n_vectors; i++)
-		columns[i] = (BfKafkaColumn) s->vector_numbers[i];
+	f = bifang_scan_filter(s, a, &wanted, BF_KAFKA_COLUMNS, NULL);
+	p = bf_filter_projection(f);
+	columns = palloc0((Size) (p->n_fields + 1) * sizeof *columns);
+	for (int32 i = 0; i < p->n_fields; i++)
+		columns[i] = (BfKafkaColumn) p->fields[i];
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_exec_kafka_reader(a, u->path, u->plain->partition,
 									  s->options.isolation == BIFANG_READ_COMMITTED, &range,
-									  columns, s->n_vectors, &s->count.log, &s->reader, &err),
+									  columns, p->n_fields, &s->count.log, &log, &err),
 				 &err);
+	bifang_scan_read_through(s, a, f, log);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
 			bifang_scan_set_conversion(s, &s->columns[i],
 									   &bifang_kafka_fields[s->columns[i].number]);
-	bifang_scan_new_filter(s, a, s->pred);
 }

@@ -20,24 +20,36 @@
 #define BF_ICE_ROW_ID 2147483540
 #define BF_ICE_SEQUENCE_ID 2147483539
 
+/* Facts about rows are no columns of readers: n_fields are. */
+static BfRowFilter
+row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fields, BfDeletes *deletes)
+{
+	return (BfRowFilter){.pred = bifang_pred_of_fields(a, pred, n_fields),
+						 .prune = s->prune,
+						 .deletes = deletes,
+						 .counters = &s->count.filter};
+}
+
+BfFilter *
+bifang_scan_filter(BifangScan *s, BfArena *a, const BfProjection *projection, int32 n_fields,
+				   BfDeletes *deletes)
+{
+	BfRowFilter what = row_filter(s, a, s->pred, n_fields, deletes);
+	BfFilter *f;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_filter_new(a, projection, &what, &f, &err), &err);
+	return f;
+}
+
 void
-bifang_scan_new_filter(BifangScan *s, BfArena *a, const BfPred *pred)
+bifang_scan_read_through(BifangScan *s, BfArena *a, BfFilter *f, BfReader *below)
 {
 	BfError err;
 
-	s->filter = NULL;
-	if (pred == NULL || (s->prune & BF_PRUNE_LATE) == 0)
-		return;
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_pred_state_new(a, pred, &s->filter, &err), &err);
-}
-
-/* What the core's reader of Parquet files leaves out itself. */
-static BfRowFilter
-row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fields)
-{
-	return (BfRowFilter){
-		.pred = bifang_pred_of_fields(a, pred, n_fields), .prune = s->prune, .deletes = s->deletes};
+	BIFANG_CHECK(bf_filter_reader(a, f, below, &s->reader, &err), &err);
 }
 
 static void
@@ -85,14 +97,14 @@ open_plain(BifangScan *s, BfArena *a, BifangUnit *u)
 	s->types = types;
 	if (s->push != NULL)
 		pred = bifang_pushdown_pred(s->push, a, bifang_scan_push_column, s);
-	filter = row_filter(s, a, pred, s->n_vectors);
+	filter = row_filter(s, a, pred, s->n_vectors, NULL);
 	open_row_groups(s, a, u, file, projection, NULL, &filter);
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
 			bifang_scan_set_conversion(s, &s->columns[i], &schema->fields[s->columns[i].vector]);
 }
 
-/* The table's fields, then those that deletes and row lineage need. */
+/* The table's fields, then those that row lineage needs. */
 static BfProjection *
 unit_projection(BifangScan *s, BifangUnit *u)
 {
@@ -104,33 +116,27 @@ unit_projection(BifangScan *s, BifangUnit *u)
 	const BfSchema *table = s->work->schema;
 	BfProjection *p = palloc0(sizeof *p);
 	BfSchema *schema = palloc0(sizeof *schema);
-	const BfField *keys = NULL;
-	int32 n_keys = 0;
 	int32 *fields;
 
 	p->want_entry = s->want_entry;
 	p->schema = table;
 	p->fields = s->vector_numbers;
-	p->n_fields = s->delete_vector = s->n_vectors;
-	if (s->deletes != NULL && u->file->format == BF_ICE_FORMAT_AVRO)
-		keys = bf_deletes_fields(s->deletes, &n_keys);
-	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors + n_keys : -1;
-	if (n_keys == 0 && s->lineage_vector < 0)
+	p->n_fields = s->n_vectors;
+	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors : -1;
+	if (s->lineage_vector < 0)
 		return p;
 	schema->schema_id = table->schema_id;
-	schema->fields = palloc((Size) (table->n_fields + n_keys + 2) * sizeof(BfField));
-	schema->n_fields = table->n_fields + n_keys + 2;
+	schema->fields = palloc((Size) (table->n_fields + 2) * sizeof(BfField));
+	schema->n_fields = table->n_fields + 2;
 	memcpy(schema->fields, table->fields, (Size) table->n_fields * sizeof(BfField));
-	if (n_keys > 0)
-		memcpy(schema->fields + table->n_fields, keys, (Size) n_keys * sizeof(BfField));
-	memcpy(schema->fields + table->n_fields + n_keys, lineage, sizeof lineage);
-	fields = palloc((Size) (s->n_vectors + n_keys + 2) * sizeof *fields);
+	memcpy(schema->fields + table->n_fields, lineage, sizeof lineage);
+	fields = palloc((Size) (s->n_vectors + 2) * sizeof *fields);
 	memcpy(fields, s->vector_numbers, (Size) s->n_vectors * sizeof *fields);
-	for (int32 i = 0; i < n_keys + 2; i++)
+	for (int32 i = 0; i < 2; i++)
 		fields[s->n_vectors + i] = table->n_fields + i;
 	p->schema = schema;
 	p->fields = fields;
-	p->n_fields = s->n_vectors + n_keys + (s->lineage_vector < 0 ? 0 : 2);
+	p->n_fields = s->n_vectors + 2;
 	return p;
 }
 
@@ -160,6 +166,8 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 {
 	const BfIceDataFile *f = u->file;
 	BfConstants *constants = palloc(sizeof *constants);
+	int32 n_fields = s->work->schema->n_fields;
+	BfDeletes *deletes = NULL;
 	BfProjection *projection;
 	BfRowFilter filter;
 	BfParquetFile *file;
@@ -173,26 +181,28 @@ open_file(BifangScan *s, BfArena *a, BifangUnit *u)
 		if (s->delete_set == NULL)
 			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table,
 												  s->options.verify_checksums, &s->count.io);
-		s->deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
+		deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
 	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
 	projection = unit_projection(s, u);
 	bf_error_clear(&err);
 	if (f->format == BF_ICE_FORMAT_AVRO)
 	{
-		BIFANG_CHECK(
-			bf_exec_avro_reader(a, u->path, projection, constants, &s->count.io, &s->reader, &err),
-			&err);
-		bifang_scan_new_filter(s, a, s->pred);
+		BfFilter *f = bifang_scan_filter(s, a, projection, n_fields, deletes);
+		BfReader *avro;
+
+		BIFANG_CHECK(bf_exec_avro_reader(a, u->path, bf_filter_projection(f), constants,
+										 &s->count.io, &avro, &err),
+					 &err);
+		bifang_scan_read_through(s, a, f, avro);
 		return;
 	}
 	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
 				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	filter = row_filter(s, a, s->pred, s->work->schema->n_fields);
+	filter = row_filter(s, a, s->pred, n_fields, deletes);
 	open_row_groups(s, a, u, file, projection, constants, &filter);
-	s->deletes = NULL; /* the reader sees to it */
 }
 
 static void
@@ -205,12 +215,16 @@ open_lake(BifangScan *s, BfArena *a, BifangUnit *u)
 		open_file(s, a, u);
 	else
 	{
+		BfFilter *f =
+			bifang_scan_filter(s, a, unit_projection(s, u), s->work->schema->n_fields, NULL);
+		BfReader *ledger;
+
 		BIFANG_CHECK(bf_exec_ledger_reader(
 						 a, u->tier == BIFANG_TIER_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
-						 u->path, &u->ranges, unit_projection(s, u), &s->count.log, &s->reader,
+						 u->path, &u->ranges, bf_filter_projection(f), &s->count.log, &ledger,
 						 &err),
 					 &err);
-		bifang_scan_new_filter(s, a, s->pred);
+		bifang_scan_read_through(s, a, f, ledger);
 	}
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)

@@ -37,28 +37,30 @@ unit_text(BifangScan *s, BifangColumn *c, const char *text)
 
 /* What the file says of the row, else what is true of all rows that it says nothing of. */
 static void
-fill_lineage(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n, int32 vector, int64 base,
+fill_lineage(BifangScan *s, BifangColumn *c, const BifangRows *rows, int32 vector, int64 base,
 			 bool by_row)
 {
 	const BfVector *v = s->lineage_vector < 0 ? NULL : &s->batch->cols[vector];
 	BfValue value;
 
-	for (int32 i = 0; i < n; i++)
+	for (int32 i = 0; i < rows->n; i++)
 	{
 		c->isnull[i] = false;
-		if (v != NULL && bf_vector_get(v, rows[i], &value))
+		if (v != NULL && bf_vector_get(v, bifang_row(rows, i), &value))
 			c->values[i] = Int64GetDatum(value.v.i64);
 		else if (v == NULL || base < 0)
 			c->isnull[i] = true;
 		else
-			c->values[i] = Int64GetDatum(base + (by_row ? s->batch->first_row + rows[i] : 0));
+			c->values[i] =
+				Int64GetDatum(base + (by_row ? s->batch->first_row + bifang_row(rows, i) : 0));
 	}
 }
 
 static void
-fill_meta(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n)
+fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 {
 	const BfBatch *b = s->batch;
+	int32 n = rows->n;
 
 	switch ((BifangMeta) c->number)
 	{
@@ -69,13 +71,14 @@ fill_meta(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n)
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->entry == NULL;
-				c->values[i] = b->entry == NULL ? (Datum) 0 : Int64GetDatum(b->entry[rows[i]]);
+				c->values[i] =
+					b->entry == NULL ? (Datum) 0 : Int64GetDatum(b->entry[bifang_row(rows, i)]);
 			}
 			break;
 		case BIFANG_META_TIMESTAMP:
 			for (int32 i = 0; i < n; i++)
 			{
-				int64 ms = b->timestamp == NULL ? -1 : b->timestamp[rows[i]];
+				int64 ms = b->timestamp == NULL ? -1 : b->timestamp[bifang_row(rows, i)];
 
 				c->isnull[i] = ms < 0 || ms > PG_INT64_MAX / 1000;
 				c->values[i] = c->isnull[i] ? (Datum) 0 : Int64GetDatum((ms - UNIX_MSECS) * 1000);
@@ -89,15 +92,15 @@ fill_meta(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n)
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->first_row < 0;
-				c->values[i] = Int64GetDatum(b->first_row + rows[i]);
+				c->values[i] = Int64GetDatum(b->first_row + bifang_row(rows, i));
 			}
 			break;
 		case BIFANG_META_ROW_ID:
-			fill_lineage(s, c, rows, n, s->lineage_vector,
+			fill_lineage(s, c, rows, s->lineage_vector,
 						 s->unit->file == NULL ? -1 : s->unit->file->first_row_id, true);
 			break;
 		case BIFANG_META_SEQUENCE:
-			fill_lineage(s, c, rows, n, s->lineage_vector + 1,
+			fill_lineage(s, c, rows, s->lineage_vector + 1,
 						 s->unit->file == NULL ? -1 : s->unit->file->sequence_number, false);
 			break;
 		case BIFANG_META_NONE:
@@ -105,51 +108,54 @@ fill_meta(BifangScan *s, BifangColumn *c, const uint16 *rows, int32 n)
 	}
 }
 
-static const uint16 *
-all_rows(void)
+void
+bifang_scan_begin_batch(BifangScan *s)
 {
-	static uint16 rows[BF_BATCH_ROWS];
+	const BfBatch *b = s->batch;
+	int32 n PG_USED_FOR_ASSERTS_ONLY = b->n_selected;
 
-	if (rows[1] == 0)
-		for (int i = 0; i < BF_BATCH_ROWS; i++)
-			rows[i] = (uint16) i;
-	return rows;
+	s->at = 0;
+	if (b->selected != NULL)
+		n = bf_bits_list(b->selected, b->n_rows, s->rows);
+	Assert(b->selected == NULL || n == b->n_selected);
+	Assert(bf_batch_n(b) > 0);
 }
 
 void
 bifang_scan_fill_slice(BifangScan *s)
 {
 	const BfBatch *b = s->batch;
-	const uint16 *rows = (s->sel == NULL ? all_rows() : s->sel) + s->at;
-	int32 n = s->n_sel - s->at;
+	BifangRows rows = {.list = b->selected == NULL ? NULL : s->rows + s->at,
+					   .first = s->at,
+					   .n = bf_batch_n(b) - s->at};
 
 	for (int32 i = 0; i < s->n_columns; i++)
 		if (s->columns[i].vector >= 0)
-			n = bifang_out_fit(s->columns[i].out, &b->cols[s->columns[i].vector], rows, n,
-							   SLICE_BYTES);
+			rows.n = bifang_out_fit(s->columns[i].out, &b->cols[s->columns[i].vector], &rows,
+									SLICE_BYTES);
 	for (int32 i = 0; i < s->n_columns; i++)
 	{
 		BifangColumn *c = &s->columns[i];
 
 		if (c->vector < 0)
 		{
-			fill_meta(s, c, rows, n);
+			fill_meta(s, c, &rows);
 			c->has_nulls = true;
 		}
 		else
 			c->has_nulls =
-				bifang_out_convert(c->out, &b->cols[c->vector], rows, n, c->values, c->isnull);
+				bifang_out_convert(c->out, &b->cols[c->vector], &rows, c->values, c->isnull);
 	}
-	s->at += n;
+	s->at += rows.n;
 	s->row = 0;
-	s->n_rows = n;
-	s->count.rows_out += n;
+	s->n_rows = rows.n;
+	s->count.rows_out += rows.n;
 }
 
 void
 bifang_scan_make_room(BifangScan *s)
 {
-	s->sel_room = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *s->sel_room);
+	s->rows = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *s->rows);
 	for (int32 i = 0; i < s->n_columns; i++)
 	{
 		BifangColumn *c = &s->columns[i];
