@@ -7,7 +7,7 @@ tests=$*
 [ -n "$tests" ] || tests=$(cd "$ROOT/test/isolation/specs" 2>/dev/null && ls *.spec 2>/dev/null | sed 's/\.spec$//')
 [ -n "$tests" ] || {
 	echo "no isolation tests"
-	exit 0
+	exit 1
 }
 "$ROOT/test/server.sh" start isolation fresh || exit 1
 eval "$("$ROOT/test/server.sh" env isolation)"

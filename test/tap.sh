@@ -8,7 +8,7 @@ files=$*
 [ -n "$files" ] || files=$(ls "$ROOT"/test/tap/t/*.pl 2>/dev/null)
 [ -n "$files" ] || {
 	echo "no TAP tests"
-	exit 0
+	exit 1
 }
 pgxs=$("$PG_CONFIG" --pkglibdir)/pgxs
 dir=$RUN/tap

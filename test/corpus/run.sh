@@ -3,7 +3,8 @@
 # The corpus is the directory that BIFANG_CORPUS names; without it there is nothing to do.
 . "$(dirname "$0")/../lib.sh"
 if [ ! -d "${BIFANG_CORPUS:-}" ]; then
-	echo "corpus: skipped, BIFANG_CORPUS names no directory"
+	echo "SKIPPED: BIFANG_CORPUS names no directory"
+	echo "0 passed, 0 failed, 1 skipped"
 	exit 0
 fi
 server=$(dirname "$0")/../server.sh
