@@ -12,21 +12,26 @@ logs=$ROOT/build/test
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 
+missing=()
 skip() {
-	echo "SKIPPED: $*"
+	missing+=("$*")
 	skipped=$((skipped + 1))
 }
 
 # Runs one program and adds the `N passed, N failed, N skipped` that it ends with.
 step() {
-	local name=$1 log=$logs/interop-$1.log rc p f s
+	local name=$1 log=$logs/interop-$1.log rc p f s line
 	shift
 	"$@" >"$log" 2>&1 </dev/null
 	rc=$?
 	read -r p f s < <(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -1 | tr -dc '0-9 \n')
 	if [ $rc != 0 ] && [ "${f:-0}" = 0 ]; then f=1; fi
+	if [ $((${p:-0} + ${f:-0} + ${s:-0})) = 0 ]; then
+		echo "$name: no test ran" >>"$log"
+		f=1
+	fi
 	printf '%-16s %5d passed %4d failed %4d skipped\n' "$name" "${p:-0}" "${f:-0}" "${s:-0}"
-	grep '^SKIPPED' "$log"
+	while read -r line; do missing+=("$name: ${line#SKIPPED: }"); done < <(grep '^SKIPPED' "$log")
 	[ "${f:-0}" = 0 ] || tail -"${TAIL:-40}" "$log"
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
 }
@@ -53,9 +58,19 @@ venv() {
 }
 
 peers=${INTEROP_PYTHON:-$(venv peers 'pyiceberg[sql-postgres,sql-sqlite,pyarrow,pyiceberg-core]==0.12.*' fastavro)}
-[ -n "$peers" ] || skip "PyIceberg cannot be installed: $(tail -1 build/venv/peers.log)"
+if [ -z "$peers" ]; then
+	why="PyIceberg cannot be installed: $(tail -1 build/venv/peers.log)"
+	for part in unit sql pyiceberg spark; do
+		wanted $part && skip "$part: $why"
+	done
+fi
 duckdb=${DUCKDB_PYTHON:-$(venv duckdb duckdb==1.4.4 duckdb-ext-iceberg duckdb-ext-avro duckdb-ext-parquet duckdb-ext-httpfs)}
-[ -n "$duckdb" ] || skip "DuckDB with its packaged extensions cannot be installed: $(tail -1 build/venv/duckdb.log)"
+if [ -z "$duckdb" ] && [ -n "$peers" ]; then
+	why="DuckDB with its packaged extensions cannot be installed: $(tail -1 build/venv/duckdb.log)"
+	for part in unit sql; do
+		wanted $part && skip "DuckDB in $part: $why"
+	done
+fi
 
 if wanted unit && [ -n "$peers" ]; then
 	step unit "$peers" test/interop/iceberg_check.py build/unit/run $duckdb
@@ -67,10 +82,8 @@ if wanted sql || wanted kafka; then
 	eval "$(test/server.sh env interop)"
 	export INTEROP_DIR=$(test/server.sh path interop)
 	install -d -m 755 -o "$SERVER_USER" "$INTEROP_DIR/lake"
-	if test/server.sh psql interop -q -v ON_ERROR_STOP=1 -v lake="$INTEROP_DIR/lake" -f test/interop/fill.sql \
+	if ! test/server.sh psql interop -q -v ON_ERROR_STOP=1 -v lake="$INTEROP_DIR/lake" -f test/interop/fill.sql \
 		>"$logs/interop-fill.log" 2>&1; then
-		passed=$((passed + 1))
-	else
 		failed=$((failed + 1))
 		tail -20 "$logs/interop-fill.log"
 	fi
@@ -110,15 +123,15 @@ if { wanted pyiceberg || wanted spark; } && [ -n "$peers" ]; then
 	export INTEROP_DIR=$(test/server.sh path interop)
 	wanted pyiceberg && theirs pyiceberg "$peers" test/interop/pyiceberg_tables.py "$INTEROP_DIR/pyiceberg"
 	if wanted spark && [ "$(room)" -lt 200 ]; then
-		skip "tables of Spark: no time left"
+		skip "spark: no time left"
 	elif wanted spark; then
 		spark=${SPARK_PYTHON:-$(PIP_SECONDS=$(($(room) - 160)) venv spark pyspark==3.5.6)}
 		jars=$(spark_jars)
 		seconds=$(($(room) - 100))
 		if [ -z "$spark" ] || [ -z "$jars" ] || ! command -v java >/dev/null; then
-			skip "Spark 3.5.6 with Iceberg 1.10.0 cannot be had (PyPI, Maven and Java 17 are needed)"
+			skip "spark: Spark 3.5.6 with Iceberg 1.10.0 cannot be had (PyPI, Maven and Java 17 are needed)"
 		elif [ $seconds -lt 40 ]; then
-			skip "tables of Spark: no time left"
+			skip "spark: no time left"
 		else
 			SPARK_SECONDS=$((seconds < 150 ? seconds : 150)) theirs spark \
 				"$spark" test/interop/spark_tables.py "$INTEROP_DIR/spark" "$jars"
@@ -126,5 +139,8 @@ if { wanted pyiceberg || wanted spark; } && [ -n "$peers" ]; then
 	fi
 fi
 test/server.sh stop interop >/dev/null 2>&1
+for part in "${missing[@]}"; do
+	echo "SKIPPED $part"
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
