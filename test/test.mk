@@ -52,7 +52,8 @@ FUZZ_CORE = $(LAYERS_SRC) test/unit/lib/host_posix.c
 FUZZ_TARGET_SRC = $(if $(TARGET),$(TARGET:%=test/fuzz/fuzz_%.c),$(wildcard test/fuzz/fuzz_*.c))
 FUZZ_OBJ = $(patsubst %.c,$(BUILD)/unit/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
 	test/fuzz/driver.c $(FUZZ_TARGET_SRC)))
-FUZZ_SECONDS ?= 3
+# How many times what fuzz.h says.
+FUZZ_TIMES ?= 1
 
 FUZZ_REPLAY = $(BUILD)/fuzz/replay$(if $(TARGET),-$(firstword $(TARGET)))
 
@@ -62,7 +63,7 @@ $(FUZZ_REPLAY): $(FUZZ_OBJ)
 
 .PHONY: fuzz-replay
 fuzz-replay: $(FUZZ_REPLAY) ## Every fuzz target over its seeds and over mutations of them
-	$(FUZZ_REPLAY) -t $(FUZZ_SECONDS) $(TARGET)
+	$(FUZZ_REPLAY) -x $(FUZZ_TIMES) $(TARGET)
 
 -include $(FUZZ_OBJ:.o=.d)
 
@@ -181,7 +182,7 @@ coverage: $(BUILD)/coverage/unit $(BUILD)/coverage/fuzz ## Line coverage of the 
 	@command -v gcovr >/dev/null || { echo "make coverage needs gcovr (apt-get install gcovr)"; exit 1; }
 	find $(BUILD)/coverage -name '*.gcda' -delete
 	$(BUILD)/coverage/unit $(FILTER)
-	$(BUILD)/coverage/fuzz -t $(FUZZ_SECONDS)
+	$(BUILD)/coverage/fuzz -x $(FUZZ_TIMES)
 	gcovr --root . --object-directory $(BUILD)/coverage --filter 'src/' --exclude-throw-branches \
 		--txt $(BUILD)/coverage/report.txt --html-details $(BUILD)/coverage/report.html
 	@cat $(BUILD)/coverage/report.txt

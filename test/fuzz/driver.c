@@ -1,12 +1,13 @@
 /*
  * The seeded driver: every target over its seeds and over mutations of them.
  *
- *     replay [-s seed] [-t seconds] [-n runs] [target ...]
+ *     replay [-s seed] [-x times] [-n runs] [target ...]
  *     replay target file ...                     these inputs only
  *
- * The same seed gives the same inputs, up to where the time ends. Each target runs in a process of
- * its own; when that dies, its last input is written next to the program and named. Ends with
- * `N passed, N failed, N skipped`, a target being one test.
+ * The same seed gives the same inputs, and a target always gets as many: what fuzz.h says, times
+ * -x, or -n. Each target runs in a process of its own; when that dies, its last input is written
+ * next to the program and named. Ends with `N passed, N failed, N skipped`, a target being one
+ * test.
  */
 #include "fuzz/fuzz.h"
 
@@ -14,12 +15,14 @@
 #include <glob.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SEED_DIR "test/fuzz/seeds"
+#define DATA_DIR "test/data"
 #define SEEDS_MAX 4096
 
 typedef int (*Target)(const uint8_t *data, size_t size);
@@ -33,6 +36,16 @@ static const struct
 	FUZZ_TARGETS(FUZZ_ENTRY)
 #undef FUZZ_ENTRY
 };
+static const struct
+{
+	const char *name;
+	int64_t runs;
+} slow[] = {
+#define FUZZ_ENTRY(name, runs) {#name, runs},
+	FUZZ_SLOW(FUZZ_ENTRY)
+#undef FUZZ_ENTRY
+};
+#define N_SLOW ((int) (sizeof slow / sizeof slow[0]))
 #define N_TARGETS ((int) (sizeof targets / sizeof targets[0]))
 
 /* The input that is being run, seen by the parent too. */
@@ -46,8 +59,8 @@ typedef struct Shared
 static Shared *shared;
 static uint64_t random_state;
 static uint64_t seed = 1;
-static double seconds = 3;
-static int64_t runs_max = INT64_MAX;
+static int64_t times = 1;
+static int64_t runs_given = -1;
 
 static BfView seeds[SEEDS_MAX]; /* owned */
 static int n_seeds;
@@ -70,13 +83,26 @@ below(size_t n)
 	return n == 0 ? 0 : (size_t) (next_random() % n);
 }
 
+/* Of a processor, in children that have ended. */
 static double
-now(void)
+seconds_used(void)
 {
-	struct timespec ts;
+	struct rusage u;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double) ts.tv_sec + (double) ts.tv_nsec / 1e9;
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		   (double) (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static int64_t
+runs_of(const char *name)
+{
+	if (runs_given >= 0)
+		return runs_given;
+	for (int i = 0; i < N_SLOW; i++)
+		if (strcmp(slow[i].name, name) == 0)
+			return slow[i].runs * times;
+	return FUZZ_RUNS * times;
 }
 
 static bool
@@ -101,12 +127,11 @@ add_seed_file(const char *path)
 	return true;
 }
 
-/* The patterns of FROM_CORPUS; nothing when there is no corpus. */
+/* The patterns of a list; nothing when there is no such directory. */
 static void
-add_corpus_seeds(const char *list)
+add_seeds_from(const char *dir, const char *list)
 {
-	const char *corpus = getenv("BIFANG_CORPUS");
-	FILE *f = corpus != NULL ? fopen(list, "r") : NULL;
+	FILE *f = dir != NULL ? fopen(list, "r") : NULL;
 	char line[512], pattern[2048];
 
 	while (f != NULL && fgets(line, sizeof line, f) != NULL)
@@ -116,7 +141,7 @@ add_corpus_seeds(const char *list)
 		line[strcspn(line, "\n")] = '\0';
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
-		snprintf(pattern, sizeof pattern, "%s/%s", corpus, line);
+		snprintf(pattern, sizeof pattern, "%s/%s", dir, line);
 		if (glob(pattern, 0, NULL, &found) == 0)
 			for (size_t i = 0; i < found.gl_pathc; i++)
 				add_seed_file(found.gl_pathv[i]);
@@ -145,7 +170,9 @@ load_seeds(const char *name)
 	{
 		snprintf(path, sizeof path, SEED_DIR "/%s/%s", name, entries[i]->d_name);
 		if (strcmp(entries[i]->d_name, "FROM_CORPUS") == 0)
-			add_corpus_seeds(path);
+			add_seeds_from(getenv("BIFANG_CORPUS"), path);
+		else if (strcmp(entries[i]->d_name, "FROM_DATA") == 0)
+			add_seeds_from(DATA_DIR, path);
 		else
 			add_seed_file(path);
 		free(entries[i]);
@@ -260,22 +287,17 @@ run_input(Target run, const uint8_t *data, size_t size)
 		memcpy(shared->data, data, size);
 	shared->size = size;
 	shared->runs++;
-	alarm(FUZZ_SECONDS_MAX);
+	setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = FUZZ_SECONDS_MAX}, NULL);
 	fuzz_run(run, shared->data, shared->size);
-	alarm(0);
+	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 }
 
 static void
-run_target(Target run, bool mutate)
+run_target(Target run, int64_t runs)
 {
-	double end = now() + seconds;
-
 	for (int i = 0; i < n_seeds; i++)
 		run_input(run, seeds[i].ptr, seeds[i].len);
-	if (!mutate)
-		return;
-	run_input(run, (const uint8_t *) "", 0);
-	while (shared->runs < runs_max && now() < end)
+	for (runs += n_seeds; shared->runs < runs;)
 	{
 		shared->size = 0;
 		if (n_seeds > 0)
@@ -312,11 +334,11 @@ keep_input(const char *name)
 
 /* In a process of its own; true when all went well. */
 static bool
-try_target(const char *name, Target run, bool mutate)
+try_target(const char *name, Target run, int64_t runs)
 {
 	pid_t child;
 	int status;
-	double start = now();
+	double start = seconds_used();
 
 	shared->runs = 0;
 	random_state = seed;
@@ -324,16 +346,16 @@ try_target(const char *name, Target run, bool mutate)
 	child = fork();
 	if (child == 0)
 	{
-		run_target(run, mutate);
+		run_target(run, runs);
 		exit(0); /* through exit: leak detection */
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		abort();
 	printf("fuzz %-20s %3d seeds %9lld runs %6.1f s\n", name, n_seeds, (long long) shared->runs,
-		   now() - start);
+		   seconds_used() - start);
 	if (status == 0)
 		return true;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
 		fprintf(stderr, "fuzz %s: a run took more than %d seconds\n", name, FUZZ_SECONDS_MAX);
 	keep_input(name);
 	return false;
@@ -354,12 +376,12 @@ main(int argc, char **argv)
 {
 	int passed = 0, failed = 0, opt;
 
-	while ((opt = getopt(argc, argv, "s:t:n:")) != -1)
+	while ((opt = getopt(argc, argv, "s:x:n:")) != -1)
 		switch (opt)
 		{
 			case 's': seed = strtoull(optarg, NULL, 10); break;
-			case 't': seconds = strtod(optarg, NULL); break;
-			case 'n': runs_max = strtoll(optarg, NULL, 10); break;
+			case 'x': times = strtoll(optarg, NULL, 10); break;
+			case 'n': runs_given = strtoll(optarg, NULL, 10); break;
 			default: return 2;
 		}
 	program = argv[0];
@@ -373,7 +395,7 @@ main(int argc, char **argv)
 		for (int i = optind + 1; i < argc; i++)
 			if (!add_seed_file(argv[i]))
 				fprintf(stderr, "%s: not a readable file, or too large\n", argv[i]);
-		return try_target(targets[t].name, targets[t].run, false) ? 0 : 1;
+		return try_target(targets[t].name, targets[t].run, 0) ? 0 : 1;
 	}
 	for (int i = optind; i < argc; i++)
 		(void) index_of(argv[i]);
@@ -386,7 +408,9 @@ main(int argc, char **argv)
 		if (!wanted || targets[t].run == NULL)
 			continue;
 		load_seeds(targets[t].name);
-		if (try_target(targets[t].name, targets[t].run, true))
+		if (n_seeds == 0)
+			fprintf(stderr, "fuzz %s: no seeds in " SEED_DIR "\n", targets[t].name);
+		if (n_seeds > 0 && try_target(targets[t].name, targets[t].run, runs_of(targets[t].name)))
 			passed++;
 		else
 			failed++;

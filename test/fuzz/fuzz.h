@@ -13,11 +13,13 @@
  * A target is a property test: beyond "no crash" it checks what must hold (decode of encode, one
  * way against the other) with FUZZ_CHECK. It takes memory and files from fuzz_host(); the driver
  * ends the run when something was not given back, when a run takes more than FUZZ_SECONDS_MAX
- * seconds or more than FUZZ_BYTES_MAX bytes. It returns 0, or -1 for input that is not worth
- * keeping.
+ * seconds of a processor or more than FUZZ_BYTES_MAX bytes. It returns 0, or -1 for input that is
+ * not worth keeping.
  *
- * Seeds stand in test/fuzz/seeds/<name>/. A file FROM_CORPUS there has patterns, one a line,
- * relative to $BIFANG_CORPUS: files that match and have at most FUZZ_INPUT_MAX bytes are seeds too.
+ * Seeds stand in test/fuzz/seeds/<name>/; a target without any is a failure, since mutations of
+ * nothing don't get past the first check of a magic. A file FROM_DATA there has patterns, one a
+ * line, relative to test/data, FROM_CORPUS has some relative to $BIFANG_CORPUS: files that match
+ * and have at most FUZZ_INPUT_MAX bytes are seeds too.
  */
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H
@@ -58,6 +60,27 @@
 	extern int bf_fuzz_##name(const uint8_t *data, size_t size) __attribute__((weak));
 FUZZ_TARGETS(FUZZ_DECLARE)
 #undef FUZZ_DECLARE
+
+/* Mutations that a target gets in fuzz-replay: as many on every machine, however busy it is. Those
+ * listed take longer for one; each target should take about a second. */
+#define FUZZ_RUNS 100000
+#define FUZZ_SLOW(X)                \
+	X(avro_container, 15000)        \
+	X(avro_reader, 12000)           \
+	X(avro_rows, 8000)              \
+	X(avro_schema, 30000)           \
+	X(batch, 10000)                 \
+	X(codec, 12000)                 \
+	X(iceberg_manifest, 3000)       \
+	X(iceberg_manifest_list, 15000) \
+	X(iceberg_metadata, 10000)      \
+	X(offload, 40000)               \
+	X(parquet, 1000)                \
+	X(parquet_prune, 400)           \
+	X(position_deletes, 4000)       \
+	X(pred, 10000)                  \
+	X(segment, 1000)                \
+	X(source, 2000)
 
 #define FUZZ_SECONDS_MAX 10
 #define FUZZ_INPUT_MAX ((size_t) 256 * 1024)
