@@ -49,12 +49,14 @@ model_init(Model *m, const char *name, int64_t segment_bytes)
 static inline BfStatus
 model_append(Model *m, BfLedgerWriter *w, int32_t n, uint32_t len_max)
 {
-	static uint8_t bytes[1 << 16];
+	static uint8_t bytes[1 << 21];
 	BfView values[64];
 	BfLedgerEnd end = model_end(m);
 	size_t used = 0;
 	int64_t timestamp = m->clock;
 
+	BF_ASSERT((size_t) n <= sizeof values / sizeof values[0] &&
+			  n * (int64_t) len_max <= (int64_t) sizeof bytes);
 	/* The clock stands still now and then, and steps back. */
 	m->clock += (int64_t) test_random_below(3);
 	if (test_random_below(20) == 0)
