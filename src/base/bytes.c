@@ -148,6 +148,7 @@ bf_buffer_reserve(BfBuffer *b, size_t more, BfError *err)
 	if (__builtin_add_overflow(b->len, more, &want) || want > b->bytes_max)
 		return bf_error(err, BF_ERR_LIMIT, "a buffer would grow past %zu bytes", b->bytes_max);
 	cap = b->cap < 256 ? 256 : b->cap;
+	cap = cap < b->bytes_max ? cap : b->bytes_max;
 	while (cap < want)
 		cap = cap > b->bytes_max / 2 ? b->bytes_max : cap * 2;
 	data = b->host->mem_alloc(b->host, cap);

@@ -58,7 +58,9 @@ bfi_lz4_raw_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink
 	for (want = n < BFI_FIRST_BYTES ? BFI_FIRST_BYTES : n * 2;; want *= 2)
 	{
 		BF_TRY(bf_check_cancel(ctx->host, err));
-		BF_TRY(bfi_sink_more(sink, want, err));
+		/* A block of nothing needs no room. */
+		if (!bfi_sink_full(sink))
+			BF_TRY(bfi_sink_more(sink, want, err));
 		if (decode_block(src, n, sink, bfi_sink_left(sink), &got))
 			break;
 		if (want > bfi_sink_left(sink))

@@ -412,6 +412,22 @@ TEST(base_buffer_limit)
 	bf_buffer_free(&b);
 }
 
+/* Also where the limit is less than what a buffer begins with. */
+TEST(base_buffer_small_limits)
+{
+	for (size_t max = 0; max < 600; max += 7)
+	{
+		BfBuffer b;
+
+		bf_buffer_init(&b, test_host(), max);
+		for (size_t i = 0; i < max; i++)
+			REQUIRE_OK(bf_buffer_u8(&b, 1, &test_err));
+		EXPECT_FAIL(bf_buffer_u8(&b, 1, &test_err), BF_ERR_LIMIT, -1);
+		EXPECT(b.len == max && b.cap <= max);
+		bf_buffer_free(&b);
+	}
+}
+
 TEST(base_store_and_load)
 {
 	uint8_t p[8];
