@@ -4,6 +4,7 @@
  */
 #include "avro/internal.h"
 #include "avro/rows.h"
+#include "base/text.h"
 
 #include <jansson.h>
 
@@ -68,28 +69,6 @@ bfi_row_type(BfType t, BfiRowType *out, BfError *err)
 	BF_FAIL(err, BF_ERR_UNSUPPORTED, "type %s cannot be stored in a ledger", name);
 }
 
-static BfStatus
-put_text(BfBuffer *b, const char *s, BfError *err)
-{
-	return bf_buffer_append(b, s, strlen(s), err);
-}
-
-static BfStatus
-put_json_string(BfBuffer *b, const char *s, BfError *err)
-{
-	BF_TRY(bf_buffer_u8(b, '"', err));
-	for (; *s != '\0'; s++)
-	{
-		if (*s == '"' || *s == '\\')
-			BF_TRY(bf_buffer_u8(b, '\\', err));
-		if ((uint8_t) *s < 0x20)
-			BF_TRY(bf_buffer_printf(b, err, "\\u%04x", *s));
-		else
-			BF_TRY(bf_buffer_u8(b, (uint8_t) *s, err));
-	}
-	return bf_buffer_u8(b, '"', err);
-}
-
 static bool
 is_letter(char c)
 {
@@ -142,7 +121,7 @@ put_avro_name(BfBuffer *b, const char *s, BfError *err)
 	bool first = true;
 
 	if (*s == '\0')
-		return put_text(b, "_", err);
+		return bf_text_put(b, "_", err);
 	while (*s != '\0')
 	{
 		char c = *s;
@@ -190,7 +169,7 @@ put_fixed(BfBuffer *b, const BfSchema *schema, int32_t at, const BfiRowType *row
 		BF_TRY(bf_buffer_printf(b, err, ",\"logicalType\":\"%s\"", row->logical));
 	if (t.kind == BF_KIND_DECIMAL)
 		BF_TRY(bf_buffer_printf(b, err, ",\"precision\":%d,\"scale\":%d", t.precision, t.scale));
-	return put_text(b, "}", err);
+	return bf_text_put(b, "}", err);
 }
 
 static BfStatus
@@ -208,7 +187,7 @@ put_type(BfBuffer *b, const BfSchema *schema, int32_t at, BfError *err)
 	if (row.has_zone)
 		BF_TRY(bf_buffer_printf(b, err, ",\"adjust-to-utc\":%s",
 								row.adjust_to_utc ? "true" : "false"));
-	return put_text(b, "}", err);
+	return bf_text_put(b, "}", err);
 }
 
 static BfStatus
@@ -219,21 +198,22 @@ put_field(BfBuffer *b, const BfSchema *schema, int32_t at, BfError *err)
 
 	if (f->n_children > 0)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "nested types cannot be stored in a ledger");
-	BF_TRY(put_text(b, at == 0 ? "{\"name\":\"" : ",{\"name\":\"", err));
+	BF_TRY(bf_text_put(b, at == 0 ? "{\"name\":\"" : ",{\"name\":\"", err));
 	BF_TRY(put_avro_name(b, f->name, err));
-	BF_TRY(put_text(b, "\",\"type\":", err));
+	BF_TRY(bf_text_put(b, "\",\"type\":", err));
 	if (f->required || null_type)
 		BF_TRY(put_type(b, schema, at, err));
 	else
 	{
-		BF_TRY(put_text(b, "[\"null\",", err));
+		BF_TRY(bf_text_put(b, "[\"null\",", err));
 		BF_TRY(put_type(b, schema, at, err));
-		BF_TRY(put_text(b, "],\"default\":null", err));
+		BF_TRY(bf_text_put(b, "],\"default\":null", err));
 	}
 	if (!is_avro_name(f->name))
 	{
-		BF_TRY(put_text(b, ",\"iceberg-field-name\":", err));
-		BF_TRY(put_json_string(b, f->name, err));
+		BF_TRY(bf_text_put(b, ",\"iceberg-field-name\":", err));
+		BF_TRY(bf_text_json(b, (BfView){(const uint8_t *) f->name, (uint32_t) strlen(f->name)},
+							BF_JSON_KEEP, err));
 	}
 	return bf_buffer_printf(b, err, ",\"field-id\":%d}", f->id);
 }
@@ -245,15 +225,14 @@ bf_avro_schema_text(BfArena *a, const BfSchema *schema, const char *record_name,
 	BfBuffer *b;
 
 	BF_TRY(bf_buffer_new(a, SCHEMA_TEXT_MAX, &b, err));
-	BF_TRY(put_text(b, "{\"type\":\"record\",\"name\":\"", err));
+	BF_TRY(bf_text_put(b, "{\"type\":\"record\",\"name\":\"", err));
 	BF_TRY(put_avro_name(b, record_name, err));
 	BF_TRY(bf_buffer_printf(b, err, "\",\"schema-id\":%d,\"fields\":[", schema->schema_id));
 	for (int32_t i = 0; i < schema->n_fields; i++)
 		if (put_field(b, schema, i, err) != BF_OK)
 			return bf_error_column(err, schema->fields[i].name);
-	BF_TRY(bf_buffer_append(b, "]}", sizeof "]}", err));
-	*out = (const char *) b->data;
-	return BF_OK;
+	BF_TRY(bf_text_put(b, "]}", err));
+	return bf_text_end(b, out, err);
 }
 
 /* Does the Avro type stand for this row type? */

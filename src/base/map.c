@@ -1,3 +1,7 @@
+/*
+ * Linear probing: a key is looked for from the slot that its hash says on, until a free one. So
+ * keys are never taken out one by one.
+ */
 #include "base/map.h"
 
 #include <xxhash.h>

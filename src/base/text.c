@@ -1,3 +1,6 @@
+/*
+ * Digits are made from the last one on, in an array, and appended at once.
+ */
 #include "base/text.h"
 
 #define NUMBER_BYTES 20

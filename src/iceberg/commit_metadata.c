@@ -36,16 +36,14 @@ bfi_json_child(json_t *object, const char *key, bool array, json_t **out, BfErro
 }
 
 BfStatus
-bfi_uuid(const BfHost *host, char out[37], BfError *err)
+bfi_uuid(const BfHost *host, char out[BF_UUID_TEXT_BYTES], BfError *err)
 {
 	uint8_t b[16];
 
 	BF_TRY(host->random(host, b, sizeof b, err));
 	b[6] = (uint8_t) ((b[6] & 0x0f) | 0x40);
 	b[8] = (uint8_t) ((b[8] & 0x3f) | 0x80);
-	snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-			 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-			 b[14], b[15]);
+	bf_uuid_text(out, b);
 	return BF_OK;
 }
 
@@ -53,7 +51,7 @@ BfStatus
 bfi_metadata_publish(BfArena *a, const char *dir, int64_t version, const json_t *root,
 					 const char **path, BfError *err)
 {
-	char uuid[37];
+	char uuid[BF_UUID_TEXT_BYTES];
 	const char *text, *name;
 
 	BF_TRY(bfi_json_text(a, root, &text, err));

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "avro/container.h"
+#include "base/text.h"
 #include "iceberg/commit.h"
 #include "io/publish.h"
 
@@ -208,7 +209,8 @@ bfi_transform_text(BfArena *a, BfTransform t, const char **out, BfError *err) BF
 /* commit_metadata.c */
 
 /* A random (version 4) uuid in its text form. */
-extern BfStatus bfi_uuid(const BfHost *host, char out[37], BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bfi_uuid(const BfHost *host, char out[BF_UUID_TEXT_BYTES], BfError *err) BF_MUST_CHECK;
 /* Writes the tree as <dir>/<version, 5 digits>-<uuid>.metadata.json; *path = the file. */
 extern BfStatus
 bfi_metadata_publish(BfArena *a, const char *dir, int64_t version, const json_t *root,

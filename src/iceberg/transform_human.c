@@ -16,11 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "iceberg/civil.h"
 
 #define SECONDS_PER_DAY INT64_C(86400)
 #define NANOS_PER_SECOND INT64_C(1000000000)
-#define DECIMAL_DIGITS_MAX 40
 
 static BfStatus
 put_ordinal(BfTransformKind kind, int32_t v, BfBuffer *out, BfError *err)
@@ -80,33 +80,18 @@ put_timestamp(int64_t v, int64_t per_second, bool zone, BfBuffer *out, BfError *
 static BfStatus
 put_decimal(bf_i128 v, int32_t scale, BfBuffer *out, BfError *err)
 {
-	char digits[DECIMAL_DIGITS_MAX];
-	bf_u128 rest = v < 0 ? -(bf_u128) v : (bf_u128) v;
-	int n = 0;
-	int adjusted;
+	char text[BF_DECIMAL_TEXT_BYTES];
+	const char *digits = text + (v < 0 ? 1 : 0);
+	int adjusted = (int) (bf_decimal_text(text, v, 0) - (size_t) (digits - text)) - 1 - scale;
 
-	do
-		digits[DECIMAL_DIGITS_MAX - ++n] = (char) ('0' + (int) (rest % 10));
-	while ((rest /= 10) != 0);
-	adjusted = n - 1 - scale;
+	if (adjusted >= -6)
+		return bf_text_decimal(out, v, scale, err);
 	if (v < 0)
 		BF_TRY(bf_buffer_u8(out, '-', err));
-	if (adjusted < -6)
-	{
-		const char *d = digits + DECIMAL_DIGITS_MAX - n;
-
-		BF_TRY(bf_buffer_u8(out, (uint8_t) d[0], err));
-		if (n > 1)
-			BF_TRY(bf_buffer_printf(out, err, ".%.*s", n - 1, d + 1));
-		return bf_buffer_printf(out, err, "E%d", adjusted);
-	}
-	BF_NEVER(err, scale >= DECIMAL_DIGITS_MAX);
-	while (n <= scale)
-		digits[DECIMAL_DIGITS_MAX - ++n] = '0';
-	BF_TRY(bf_buffer_append(out, digits + DECIMAL_DIGITS_MAX - n, (size_t) (n - scale), err));
-	if (scale > 0)
-		return bf_buffer_printf(out, err, ".%.*s", scale, digits + DECIMAL_DIGITS_MAX - scale);
-	return BF_OK;
+	BF_TRY(bf_buffer_u8(out, (uint8_t) digits[0], err));
+	if (digits[1] != '\0')
+		BF_TRY(bf_buffer_printf(out, err, ".%s", digits + 1));
+	return bf_buffer_printf(out, err, "E%d", adjusted);
 }
 
 /* `wide`: a double, else a float. */
@@ -142,42 +127,6 @@ put_floating(double v, bool wide, BfBuffer *out, BfError *err)
 }
 
 static BfStatus
-put_base64(BfView v, BfBuffer *out, BfError *err)
-{
-	static const char alphabet[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (uint32_t i = 0; i < v.len; i += 3)
-	{
-		uint32_t left = v.len - i;
-		uint32_t bits = (uint32_t) v.ptr[i] << 16;
-		uint8_t four[4];
-
-		if (left > 1)
-			bits |= (uint32_t) v.ptr[i + 1] << 8;
-		if (left > 2)
-			bits |= v.ptr[i + 2];
-		for (int k = 0; k < 4; k++)
-			four[k] = (uint8_t) alphabet[(bits >> (18 - 6 * k)) & 63];
-		if (left < 3)
-			four[3] = '=';
-		if (left < 2)
-			four[2] = '=';
-		BF_TRY(bf_buffer_append(out, four, 4, err));
-	}
-	return BF_OK;
-}
-
-static BfStatus
-put_uuid(BfView v, BfBuffer *out, BfError *err)
-{
-	for (uint32_t i = 0; i < v.len; i++)
-		BF_TRY(bf_buffer_printf(out, err, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-								v.ptr[i]));
-	return BF_OK;
-}
-
-static BfStatus
 put_view(const BfValue *v, BfBuffer *out, BfError *err)
 {
 	switch (v->type.kind)
@@ -185,8 +134,10 @@ put_view(const BfValue *v, BfBuffer *out, BfError *err)
 		case BF_KIND_STRING:
 		case BF_KIND_JSON:
 		case BF_KIND_ENUM: return bf_buffer_append(out, v->v.view.ptr, v->v.view.len, err);
-		case BF_KIND_UUID: return put_uuid(v->v.view, out, err);
-		default: return put_base64(v->v.view, out, err);
+		case BF_KIND_UUID:
+			BF_NEVER(err, v->v.view.len != 16);
+			return bf_text_uuid(out, v->v.view.ptr, err);
+		default: return bf_text_base64(out, v->v.view, err);
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "log/rangeset.h"
 
+#include "base/text.h"
 #include "log/internal.h"
 
 BfStatus
@@ -56,17 +57,13 @@ bf_coverage_format(const BfCoverage *c, BfBuffer *out, BfError *err)
 
 	for (int32_t i = 0; i < c->n; i++)
 	{
-		uint8_t head[24];
-		size_t n = 0;
-
 		if (c->items[i].ranges.n == 0)
 			continue;
 		if (!first)
-			head[n++] = ';';
+			BF_TRY(bf_buffer_u8(out, ';', err));
 		first = false;
-		n += bfi_put_decimal(head + n, c->items[i].ledger_id);
-		head[n++] = ':';
-		BF_TRY(bf_buffer_append(out, head, n, err));
+		BF_TRY(bf_text_number(out, c->items[i].ledger_id, err));
+		BF_TRY(bf_buffer_u8(out, ':', err));
 		BF_TRY(bf_rangeset_format(&c->items[i].ranges, out, err));
 	}
 	return BF_OK;

@@ -1,5 +1,6 @@
 #include "log/rangeset.h"
 
+#include "base/text.h"
 #include "log/internal.h"
 
 #define SCHEME_BYTES (sizeof BF_LOGICAL_SCHEME - 1)
@@ -137,19 +138,15 @@ BfStatus
 bf_logical_format(BfArena *a, const BfLogicalFile *f, const char **out, BfError *err)
 {
 	BfBuffer *b;
-	uint8_t id[20];
-	size_t id_len;
 
 	BF_ASSERT(f->db[0] != '\0' && f->table[0] != '\0' && f->ledger_id >= 0);
 	BF_TRY(bf_buffer_new(a, SIZE_MAX / 4, &b, err));
-	BF_TRY(bf_buffer_append(b, BF_LOGICAL_SCHEME, SCHEME_BYTES, err));
+	BF_TRY(bf_text_put(b, BF_LOGICAL_SCHEME, err));
 	BF_TRY(encode_name(f->db, b, err));
 	BF_TRY(encode_name(f->table, b, err));
-	id_len = bfi_put_decimal(id, f->ledger_id);
-	id[id_len++] = '_';
-	BF_TRY(bf_buffer_append(b, id, id_len, err));
+	BF_TRY(bf_text_number(b, f->ledger_id, err));
+	BF_TRY(bf_buffer_u8(b, '_', err));
 	BF_TRY(bf_rangeset_format(&f->ranges, b, err));
-	BF_TRY(bf_buffer_append(b, SUFFIX, SUFFIX_BYTES + 1, err));
-	*out = (const char *) b->data;
-	return BF_OK;
+	BF_TRY(bf_text_put(b, SUFFIX, err));
+	return bf_text_end(b, out, err);
 }

@@ -1,5 +1,6 @@
 #include "log/rangeset.h"
 
+#include "base/text.h"
 #include "log/internal.h"
 
 /*
@@ -273,39 +274,16 @@ bf_rangeset_parse(BfArena *a, const char *text, size_t n, bool lenient, BfRangeS
 	return BF_OK;
 }
 
-size_t
-bfi_put_decimal(uint8_t *p, int64_t v)
-{
-	uint8_t digits[20];
-	size_t n = 0;
-
-	BF_ASSERT(v >= 0);
-	do
-	{
-		digits[n++] = (uint8_t) ('0' + v % 10);
-		v /= 10;
-	} while (v > 0);
-	for (size_t i = 0; i < n; i++)
-		p[i] = digits[n - 1 - i];
-	return n;
-}
-
 BfStatus
 bf_rangeset_format(const BfRangeSet *s, BfBuffer *out, BfError *err)
 {
 	for (int32_t i = 0; i < s->n; i++)
 	{
-		uint8_t *p;
-		size_t n = 0;
-
-		BF_TRY(bf_buffer_reserve(out, 42, err));
-		p = out->data + out->len;
 		if (i > 0)
-			p[n++] = '_';
-		n += bfi_put_decimal(p + n, s->ranges[i].first);
-		p[n++] = '-';
-		n += bfi_put_decimal(p + n, s->ranges[i].last);
-		out->len += n;
+			BF_TRY(bf_buffer_u8(out, '_', err));
+		BF_TRY(bf_text_number(out, s->ranges[i].first, err));
+		BF_TRY(bf_buffer_u8(out, '-', err));
+		BF_TRY(bf_text_number(out, s->ranges[i].last, err));
 	}
 	return BF_OK;
 }

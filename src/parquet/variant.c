@@ -11,6 +11,7 @@
  * need not lie in the order of their offsets. What keeps a few bytes from describing endless text:
  * members of one container together must not be longer than it, so none is shown twice.
  */
+#include "base/text.h"
 #include "parquet/variant.h"
 
 enum
@@ -179,7 +180,7 @@ container_text(const BfiVariantNames *names, BfView v, bool is_object, int depth
 			if (i > 0 && name.len == last.len && memcmp(name.ptr, last.ptr, name.len) == 0)
 				return damaged(err, "an object has a name twice");
 			last = name;
-			BF_TRY(bfi_json_string(out, name, err));
+			BF_TRY(bf_text_json(out, name, BF_JSON_KEEP, err));
 			BF_TRY(bf_buffer_u8(out, ':', err));
 		}
 		else
@@ -275,7 +276,7 @@ bfi_variant_value(const BfiVariantNames *names, BfView value, int depth, BfBuffe
 			if (len > value.len - 1)
 				return damaged(err, "a text is cut short");
 			*used = 1 + len;
-			return bfi_json_string(out, (BfView){value.ptr + 1, len}, err);
+			return bf_text_json(out, (BfView){value.ptr + 1, len}, BF_JSON_KEEP, err);
 		default: return primitive_text(value, out, used, err);
 	}
 }

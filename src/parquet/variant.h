@@ -58,9 +58,7 @@ extern BfStatus
 bfi_variant_member(const BfiVariantNames *names, const BfiVariantObject *o, uint32_t i,
 				   BfView *name, BfView *value, BfError *err) BF_MUST_CHECK;
 
-/* Appends. */
-extern BfStatus bfi_json_string(BfBuffer *out, BfView text, BfError *err) BF_MUST_CHECK;
-/* A value of a primitive type, as the table above says; not NULL. */
+/* Appends a value of a primitive type, as the table above says; not NULL. */
 extern BfStatus bfi_json_value(BfBuffer *out, const BfValue *v, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -10,6 +10,7 @@
  *
  * Members in columns and others are shown in one order, that of their names.
  */
+#include "base/text.h"
 #include "parquet/internal.h"
 #include "parquet/variant.h"
 
@@ -238,7 +239,7 @@ object_text(Texts *t, const Pair *p, int32_t i, BfView rest, int depth, BfError 
 		memcpy(&m, t->members->data + base + k * sizeof m, sizeof m);
 		if (k > 0)
 			BF_TRY(bf_buffer_u8(t->out, ',', err));
-		BF_TRY(bfi_json_string(t->out, m.name, err));
+		BF_TRY(bf_text_json(t->out, m.name, BF_JSON_KEEP, err));
 		BF_TRY(bf_buffer_u8(t->out, ':', err));
 		if (m.child >= 0)
 			BF_TRY(pair_text(t, &p->typed_field->children[m.child], &p->typed->children[m.child], i,
