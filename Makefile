@@ -4,7 +4,9 @@ MODULE_big = bifang_fdw
 EXTENSION = bifang_fdw
 PGFILEDESC = "bifang_fdw - lake-stream tables as foreign tables"
 
-# Where the sources are: here, or VPATH when make runs in a build directory of its own.
+# Where the sources are: here, or VPATH when make runs in a build directory of its own, as packagers
+# do. Tests name SRC instead: with VPATH, make would take objects that lie beside the sources for its
+# own and build nothing.
 SRC := $(if $(VPATH),$(VPATH)/)
 sources = $(sort $(patsubst $(SRC)%,%,$(wildcard $(addprefix $(SRC),$(1)))))
 # The C files of layers, and of the folders in them.
@@ -17,6 +19,8 @@ PG_SRC := $(call c_files,pg)
 OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)
 ifneq ($(SRC),)
 $(shell mkdir -p $(sort $(dir $(OBJS))))
+src/%.o: $(SRC)src/%.c
+	$(COMPILE.c) -o $@ $<
 endif
 
 CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lm
@@ -36,6 +40,11 @@ endif
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 $(MODULE_big)$(DLSUFFIX): $(EXPORTS)
+else
+.PHONY: all install
+all install:
+	@echo "$(PG_CONFIG) does not tell where PostgreSQL's server headers are; as root, or with sudo: make deps" >&2
+	@exit 1
 endif
 
 -include $(OBJS:.o=.d)

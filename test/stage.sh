@@ -8,9 +8,12 @@ set -e
 exec 9>"$RUN/stage.lock"
 flock 9
 
+# A Makefile of its own there: PGXS takes the directory of the first one for VPATH, and through that
+# would find what `make` has left beside the sources.
 mkdir -p "$ROOT/build/pg"
-make --no-print-directory -s -j"${JOBS:-2}" -C "$ROOT/build/pg" -f "$ROOT/Makefile" VPATH="$ROOT" \
-	PG_CONFIG="$PG_CONFIG" with_llvm=no all 9>&- ||
+echo "include $ROOT/Makefile" >"$ROOT/build/pg/Makefile"
+make --no-print-directory -s -j"${JOBS:-2}" -C "$ROOT/build/pg" SRC="$ROOT/" \
+	PG_CONFIG="$PG_CONFIG" with_llvm=no all-lib 9>&- ||
 	die "the extension does not build"
 
 if [ ! -x "$PGBIN/postgres" ]; then
