@@ -25,7 +25,7 @@ trap finish EXIT
 warehouse=$run/lake
 mkdir -p "$warehouse/shop"
 cp -r test/data/shop/orders "$warehouse/shop/orders"
-[ "$(id -u)" -ne 0 ] || chown -R postgres: "$warehouse"
+[ "$(id -u)" -ne 0 ] || chown -R "${BIFANG_TEST_USER:-postgres}:" "$warehouse"
 
 say()
 {

@@ -38,7 +38,8 @@ find_run_dir() {
 	mkdir -p "$ROOT/build"
 	RUN=$ROOT/build
 	if [ "$(id -u)" = 0 ]; then
-		id "$SERVER_USER" >/dev/null 2>&1 || die "no user $SERVER_USER to run the server as"
+		id "$SERVER_USER" >/dev/null 2>&1 ||
+			die "PostgreSQL does not run as root, and there is no user $SERVER_USER: make deps, or useradd --system $SERVER_USER"
 		if ! as_server test -x "$ROOT/build" -a -r "$ROOT/build"; then
 			RUN=$(cat "$ROOT/build/run.path" 2>/dev/null)
 			if [ -z "$RUN" ] || [ ! -d "$RUN" ]; then
@@ -61,7 +62,7 @@ find_run_dir() {
 # evaluates `server.sh env` has that first in the path); all know these.
 server_path() {
 	local path
-	path=$("$PG_CONFIG" "$1") || die "no pg_config; run make deps"
+	path=$("$PG_CONFIG" "$1") || die "$PG_CONFIG does not tell where PostgreSQL is; as root, or with sudo: make deps"
 	echo "$STAGE${path#"$STAGE"}"
 }
 

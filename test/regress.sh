@@ -1,9 +1,16 @@
 #!/bin/bash
 # pg_regress: sql/*.sql against expected/*.out, on a private server of its own.
-#   test/regress.sh [name ...]
+#   test/regress.sh [--installed] [name ...]
+# With --installed on the server that PGHOST and PGPORT lead to, on this machine, into which the
+# extension was installed; PGUSER is a superuser of it.
 # The database has the extension; `\getenv data BIFANG_TEST_DATA` leads to the test data.
 . "$(dirname "$0")/lib.sh"
 
+installed=no
+if [ "${1:-}" = --installed ]; then
+	installed=yes
+	shift
+fi
 tests=$*
 if [ -z "$tests" ]; then
 	for f in "$ROOT"/sql/*.sql; do
@@ -27,16 +34,27 @@ done
 tests=$have
 [ -n "$tests" ] || exit $missing
 
-"$ROOT/test/server.sh" start regress fresh || exit 1
-eval "$("$ROOT/test/server.sh" env regress)"
+if [ "$installed" = yes ]; then
+	BIFANG_TEST_DATA=$(mktemp -d -t bifang-data.XXXXXXXX)
+	trap 'rm -rf "$BIFANG_TEST_DATA"' EXIT
+	cp -r "$ROOT/test/data/." "$BIFANG_TEST_DATA/"
+	chmod -R a+rX "$BIFANG_TEST_DATA"
+	export BIFANG_TEST_DATA
+	PGBIN=$("$PG_CONFIG" --bindir)
+	PGHOST=${PGHOST:-$("$PGBIN/psql" -X -A -t -d postgres -c 'SHOW unix_socket_directories' | cut -d, -f1)}
+	PGPORT=${PGPORT:-5432}
+else
+	"$ROOT/test/server.sh" start regress fresh || exit 1
+	eval "$("$ROOT/test/server.sh" env regress)"
+fi
 out=$ROOT/build/regress
 mkdir -p "$out"
 # Pg_regress runs as whoever calls; only the server needs another user.
 "$("$PG_CONFIG" --pkglibdir)/pgxs/src/test/regress/pg_regress" --inputdir="$ROOT" --outputdir="$out" \
-	--bindir="$PGBIN" --host="$PGHOST" --port="$PGPORT" --user=postgres --dbname=regression \
+	--bindir="$PGBIN" --host="$PGHOST" --port="$PGPORT" --user="${PGUSER:-postgres}" --dbname=regression \
 	--encoding=UTF8 --load-extension=bifang_fdw $tests
 rc=$?
 [ $rc = 0 ] || cat "$out/regression.diffs" 2>/dev/null | head -"${DIFF_LINES:-200}"
-"$ROOT/test/server.sh" stop regress
+[ "$installed" = yes ] || "$ROOT/test/server.sh" stop regress
 [ $rc = 0 ] && exit $missing
 exit $rc

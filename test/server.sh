@@ -13,16 +13,27 @@
 #   test/server.sh data NAME             its data directory
 #   test/server.sh log NAME              its log file
 #   test/server.sh status NAME
+#   test/server.sh drop-all              all that there are; comes before make clean
 #
 # An instance lives in build/servers/NAME, listens on a Unix socket only and runs with fsync on, from
 # the binaries that `make stage` made.
 . "$(dirname "$0")/lib.sh"
 
 usage() {
-	sed -n '2,18s/^# \{0,1\}//p' "$0"
+	sed -n '2,19s/^# \{0,1\}//p' "$0"
 	exit 2
 }
 
+if [ "${1:-}" = drop-all ]; then
+	for instance in "$RUN"/servers/*/data; do
+		[ -d "$instance" ] || continue
+		instance=$(basename "$(dirname "$instance")")
+		[ "$("$0" status "$instance")" = stopped ] || echo "stopping the server $instance"
+		"$0" drop "$instance"
+	done
+	if [ "$RUN" != "$ROOT/build" ]; then rm -rf "$RUN"; fi
+	exit 0
+fi
 [ $# -ge 2 ] || usage
 command=$1
 name=$2

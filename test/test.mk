@@ -16,8 +16,9 @@ help: ## This list
 	@echo "  make, make install   Build; install into the server that pg_config tells of"
 
 .PHONY: deps
+DEPS = PG_CONFIG="$(PG_CONFIG)" PG_MAJOR="$(PG_MAJOR)" test/deps.sh
 deps: ## Install the packages that building and testing need (apt)
-	@test/deps.sh
+	@$(DEPS)
 
 # --- Unit tests ---------------------------------------------------------------------------------
 # Restrict with e.g. `make unit LAYERS="base vec"`, `TESTS=vec`, `FILTER=name`.
@@ -150,6 +151,15 @@ test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP
 regress: stage ## SQL tests (TESTS="name ..." for some)
 	@test/regress.sh $(if $(filter command,$(origin TESTS)),$(TESTS))
 
+.PHONY: installcheck drop-servers
+installcheck: ## SQL tests against the server that PGHOST, PGPORT and PGUSER name, after make install
+	@test/regress.sh --installed $(if $(filter command,$(origin TESTS)),$(TESTS))
+
+# What is about to be removed may be running, a demo that was kept for one.
+clean: drop-servers
+drop-servers:
+	@[ ! -d build/servers ] || test/server.sh drop-all
+
 isolation: stage ## Isolation tests
 	@test/isolation.sh
 
@@ -218,5 +228,7 @@ docs: stage ## README.md says what the extension says
 docs-tables: stage ## Write options, settings, functions and views into README.md
 	@test/docs.sh write
 
-demo: stage ## A table that Spark wrote, and its three tiers in one query
+demo: ## A table that Spark wrote, and its three tiers in one query
+	@$(DEPS) build
+	@$(MAKE) --no-print-directory stage
 	@test/demo.sh
