@@ -18,6 +18,13 @@ EXCEPTION WHEN OTHERS THEN
 		'HINT: ' || nullif(hint, '')), '"/[^"]*/', '"…/', 'g');
 END$$;
 
+-- A line of a plan without what depends on the server's version: the names of values that are known
+-- when the query runs, decimals of row counts, how deep a node lies.
+CREATE FUNCTION plan_line(line text) RETURNS text LANGUAGE sql AS $$
+	SELECT regexp_replace(regexp_replace(ltrim(line), '\$\d+|\(InitPlan \d+\)\.col\d+', '$n', 'g'),
+		'(rows=\d+)\.00\M', '\1', 'g')
+$$;
+
 -- A plan's lines that match, without what depends on the machine.
 CREATE FUNCTION plan_lines(query text, run boolean, wanted text = '', unwanted text = 'I/O:|Planning|Memory|Execution|decompressed')
 RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -28,7 +35,7 @@ BEGIN
 		CASE WHEN run THEN ', TIMING off, SUMMARY off' END, query)
 	LOOP
 		CONTINUE WHEN line !~ wanted OR line ~ unwanted;
-		RETURN NEXT line;
+		RETURN NEXT plan_line(line);
 	END LOOP;
 END$$;
 

@@ -10,6 +10,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "pg/server/version.h"
+
 /* Parameters that only a running query has. */
 static bool
 needs_run(Node *node, void *arg)
@@ -78,7 +80,7 @@ is_safe_function(Oid fn, void *arg)
 		case F_LEFT:
 		case F_RIGHT:
 		case F_INITCAP:
-		case F_REVERSE:
+		case F_REVERSE_TEXT:
 		case F_MD5_TEXT:
 		case F_INT4UM:
 		case F_INT8UM:

@@ -80,6 +80,11 @@ bifang_scan_user(ForeignScanState *node)
 #endif
 }
 
+/* reverse(bytea) came in 18. */
+#if PG_VERSION_NUM < 180000
+#define F_REVERSE_TEXT F_REVERSE
+#endif
+
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */
 #if PG_VERSION_NUM >= 160000
 #define bifang_owns_relation(relid, roleid) object_ownercheck(RelationRelationId, relid, roleid)

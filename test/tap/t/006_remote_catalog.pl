@@ -233,7 +233,8 @@ in('ALTER SERVER v1 OPTIONS (DROP catalog_timeout)');
 # The other server is restarted in the middle of a transaction.
 my $session = $local->background_psql('postgres', on_error_stop => 0);
 is($session->query("BEGIN; SELECT count(*) FROM one.orders"), '120000', 'before the restart');
-$remote->restart('fast');
+$remote->stop('fast');
+$remote->start;
 is($session->query("SELECT count(*) FROM one.orders"), '120000', 'a lost connection is made again');
 $session->query('COMMIT');
 $session->quit;
