@@ -32,7 +32,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE format('EXPLAIN (ANALYZE %s, COSTS off%s) %s', run::int,
-		CASE WHEN run THEN ', TIMING off, SUMMARY off' END, query)
+		CASE WHEN run THEN ', TIMING off, SUMMARY off, BUFFERS off' END, query)
 	LOOP
 		CONTINUE WHEN line !~ wanted OR line ~ unwanted;
 		RETURN NEXT plan_line(line);
