@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static BF_PRINTF(4, 0) void
-fill(BfError *err, BfStatus code, int64_t offset, const char *fmt, va_list args)
+static BF_PRINTF(4, 0) void fill(BfError *err, BfStatus code, int64_t offset, const char *fmt,
+								 va_list args)
 {
 	BF_ASSERT(code != BF_OK);
 	err->code = code;

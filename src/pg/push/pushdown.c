@@ -80,7 +80,7 @@ is_safe_function(Oid fn, void *arg)
 		case F_LEFT:
 		case F_RIGHT:
 		case F_INITCAP:
-		case F_REVERSE_TEXT:
+		case BIFANG_F_REVERSE_TEXT:
 		case F_MD5_TEXT:
 		case F_INT4UM:
 		case F_INT8UM:

@@ -81,8 +81,10 @@ bifang_scan_user(ForeignScanState *node)
 }
 
 /* reverse(bytea) came in 18. */
-#if PG_VERSION_NUM < 180000
-#define F_REVERSE_TEXT F_REVERSE
+#if PG_VERSION_NUM >= 180000
+#define BIFANG_F_REVERSE_TEXT F_REVERSE_TEXT
+#else
+#define BIFANG_F_REVERSE_TEXT F_REVERSE
 #endif
 
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */
