@@ -6,8 +6,9 @@
  *     ColumnIndex = 1: list of bool (all NULL?), 2, 3: lists of binary (min, max), 4: order,
  *                   5: list of i64 (NULLs), 8: list of i64 (NaN)
  *
- * An index is believed as a whole or not at all: lists of one length, offsets and rows that ascend
- * within the chunk, no page that is all NULL without NULLs, or the other way round, or with bounds.
+ * An index is believed as a whole or not at all: lists of one length, rows that ascend, pages that
+ * follow one upon the other up to the chunk's end (some writers leave the headers out of the
+ * sizes), no page that is all NULL without NULLs, or the other way round, or with bounds.
  */
 #include "parquet/internal.h"
 
@@ -75,7 +76,7 @@ decode_locations(BfCursor *c, BfArena *a, int64_t n_rows, BfiOffsetIndex *out, B
 		BF_DATA(err, p->bytes > 0 && p->offset >= 4, 0, "no page");
 		BF_DATA(err, last == NULL ? first_row[i] == 0 : first_row[i] > first_row[i - 1], 0, "rows");
 		BF_DATA(err, first_row[i] < n_rows, 0, "rows");
-		BF_DATA(err, last == NULL || p->offset >= last->offset + last->bytes, 0, "offsets");
+		BF_DATA(err, last == NULL || p->offset == last->offset + last->bytes, 0, "offsets");
 	}
 	first_row[out->n] = n_rows;
 	return BF_OK;
@@ -126,7 +127,7 @@ bfi_offset_index(const BfParquetFile *f, BfArena *a, int32_t rg, const BfiColumn
 	if (status != BF_OK)
 		return BF_OK;
 	last = &index->pages[index->n - 1];
-	if (index->pages[0].offset >= first && last->offset <= end && last->bytes <= end - last->offset)
+	if (index->pages[0].offset >= first && last->offset <= end && last->bytes == end - last->offset)
 		*out = index;
 	return BF_OK;
 }
