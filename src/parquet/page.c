@@ -256,9 +256,6 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 		bfi_rle_init(&c->page.def, p + v2->rep_bytes, (size_t) v2->def_bytes,
 					 32 - (uint32_t) __builtin_clz((uint32_t) c->leaf->max_def), c->page.at);
 	BF_TRY(count_values(c, err));
-	BF_DATA(err, v2->n_nulls == v2->n_values - c->page.n_values, c->page.at,
-			"the page has %d NULLs, its header says %d", v2->n_values - c->page.n_values,
-			v2->n_nulls);
 	p += levels;
 	c->page.body = (BfView){p, (uint32_t) body};
 	if (c->codec != BF_CODEC_NONE && compressed)
