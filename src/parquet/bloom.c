@@ -143,7 +143,12 @@ bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParq
 	c = bf_cursor(p, len, at);
 	if (bfi_thrift_struct(&c, &bfi_bloom_header_table, &h, sizeof h, &ignored) != BF_OK)
 		return BF_OK;
-	at += c.pos - c.start;
+	len = (size_t) (c.pos - c.start);
+	at += (int64_t) len;
+	/* Two lengths that don't agree: whoever wrote the filter chose blocks by another one. */
+	if ((chunk.meta.seen & BFI_CM_BLOOM_BYTES) != 0 &&
+		chunk.meta.bloom_bytes != (int64_t) len + h.bytes)
+		return BF_OK;
 	/* Another algorithm, hash or compression than the first of each is one that we don't know. */
 	if (h.algorithm.seen != 1 || h.hash.seen != 1 || h.compression.seen != 1 || h.bytes <= 0 ||
 		h.bytes % BLOCK_BYTES != 0 || h.bytes > f->footer_pos - at)

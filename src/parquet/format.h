@@ -203,7 +203,8 @@ typedef struct BfiColumnMetaData
 enum
 {
 	BFI_CM_STATISTICS = 1 << 8,
-	BFI_CM_ENCODING_STATS = 1 << 9
+	BFI_CM_ENCODING_STATS = 1 << 9,
+	BFI_CM_BLOOM_BYTES = 1 << 11
 };
 
 /* How many pages of a type have an encoding. */
