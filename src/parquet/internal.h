@@ -99,7 +99,8 @@ typedef enum BfiApp
 	BFI_APP_PARQUET_CPP,	   /* before it became Arrow's */
 	BFI_APP_PARQUET_CPP_ARROW, /* "parquet-cpp-arrow" */
 	BFI_APP_IMPALA,
-	BFI_APP_DUCKDB
+	BFI_APP_DUCKDB,
+	BFI_APP_PARQUET_NET
 } BfiApp;
 
 typedef struct BfiWriter

@@ -64,6 +64,7 @@ bfi_writer_parse(const char *created_by, BfiWriter *out)
 		{"parquet-cpp ", BFI_APP_PARQUET_CPP},
 		{"impala ", BFI_APP_IMPALA},
 		{"DuckDB", BFI_APP_DUCKDB},
+		{"Parquet.Net", BFI_APP_PARQUET_NET},
 	};
 	const char *version = strstr(created_by, "version ");
 
@@ -96,10 +97,14 @@ is_signed_order(const BfiLeaf *leaf)
 		   leaf->physical != BFI_INT96 && !leaf->is_unsigned;
 }
 
-/* Types without a defined order. */
+/* Types without a defined order; and times of Parquet.Net, whose bounds are off by a time zone or a
+ * unit that the column does not have (4.25, and others still in 6.0). */
 static bool
-has_no_order(const BfiLeaf *leaf)
+has_no_order(const BfParquetFile *f, const BfiLeaf *leaf)
 {
+	if (f->writer.app == BFI_APP_PARQUET_NET && leaf->type.kind >= BF_KIND_DATE &&
+		leaf->type.kind <= BF_KIND_TIMESTAMPTZ_NS)
+		return true;
 	return leaf->physical == BFI_INT96 || leaf->type.kind == BF_KIND_INTERVAL ||
 		   leaf->type.kind == BF_KIND_NULL || leaf->type.kind == BF_KIND_GEOMETRY;
 }
@@ -131,7 +136,7 @@ choose_pair(const BfParquetFile *f, int32_t leaf, const BfiStatistics *s, BfView
 	bool both_old = (s->seen & (BFI_STAT_MIN | BFI_STAT_MAX)) == (BFI_STAT_MIN | BFI_STAT_MAX);
 
 	*min = *max = (BfView){NULL, 0};
-	if (has_no_order(l))
+	if (has_no_order(f, l))
 		return;
 	if ((s->seen & (BFI_STAT_MIN_VALUE | BFI_STAT_MAX_VALUE)) != 0)
 	{
@@ -227,7 +232,7 @@ order_is_known(const BfParquetFile *f, int32_t leaf)
 	const BfiLeaf *l = &f->leaves[leaf];
 	uint8_t order = f->orders != NULL ? f->orders[leaf] : (uint8_t) BFI_ORDER_UNDEFINED;
 
-	if (has_no_order(l))
+	if (has_no_order(f, l))
 		return false;
 	return order == BFI_ORDER_TYPE || (order == BFI_ORDER_UNDEFINED && is_signed_order(l));
 }
