@@ -38,5 +38,27 @@ SELECT "offset" FROM times WHERE "timestamp" IS NULL ORDER BY 1;
 SELECT "offset" FROM times WHERE "timestamp" > '2020-01-01' ORDER BY 1;
 SELECT "offset" FROM times WHERE "timestamp" IS NULL OR "timestamp" < '2000-01-01' ORDER BY 1;
 
+-- Parquet files as others write them.
+\set path :found '/offset_index_no_header.parquet'
+CREATE FOREIGN TABLE sizes (a bigint) SERVER rf OPTIONS (format 'parquet', location :'path');
+SELECT count(*), min(a), max(a) FROM sizes;
+SELECT count(*), min(a), max(a) FROM sizes WHERE a > 50;
+SELECT count(*), min(a), max(a) FROM sizes WHERE a % 7 = 3;
+\set path :found '/v2_num_nulls_0.parquet'
+CREATE FOREIGN TABLE levels (a bigint) SERVER rf OPTIONS (format 'parquet', location :'path');
+SELECT * FROM levels;
+\set path :found '/bloom_filter_short_numbytes.parquet'
+CREATE FOREIGN TABLE filtered (r bigint) SERVER rf OPTIONS (format 'parquet', location :'path');
+SELECT count(*) FROM filtered WHERE r = 200;
+\set path :found '/corrupt_stats.parquet'
+CREATE FOREIGN TABLE bounds ("A" timestamp, "B" timestamp) SERVER rf OPTIONS (format 'parquet', location :'path');
+SELECT count(*) FROM bounds WHERE "A" = '2021-01-01 12:00';
+SELECT count("B") FROM bounds WHERE "B" > '2021-01-01 05:00';
+\set path :found '/broken_structure.parquet'
+CREATE FOREIGN TABLE claims (b bigint) SERVER rf OPTIONS (format 'parquet', location :'path');
+\set VERBOSITY sqlstate
+SELECT count(*) FROM claims;
+\set VERBOSITY default
+
 DROP SERVER rf CASCADE;
 DROP SCHEMA rf;

@@ -118,6 +118,20 @@ bf_parquet_scan_new(BfArena *a, BfParquetFile *f, const int32_t *columns, int32_
 	return bf_parquet_scan_new_mapped(a, f, columns, NULL, n_columns, counters, out, err);
 }
 
+static BfStatus
+check_chunk(const BfParquetFile *f, int32_t rg, const BfiColumnChunk *chunk, BfError *err)
+{
+	int64_t start, end;
+
+	BF_DATA(err, chunk->meta.n_values == f->row_groups[rg].n_rows, f->footer_pos,
+			"row group %d has %lld rows, but %lld values in a column", rg,
+			(long long) f->row_groups[rg].n_rows, (long long) chunk->meta.n_values);
+	BF_DATA(err, chunk->meta.n_values == 0 || bfi_chunk_bytes(f, chunk, &start, &end),
+			f->footer_pos, "row group %d has %lld rows, but their bytes reach into the footer", rg,
+			(long long) f->row_groups[rg].n_rows);
+	return BF_OK;
+}
+
 /* Without columns nothing else would notice a row group that lies about its rows. */
 static BfStatus
 check_rows(const BfParquetFile *f, int32_t rg, BfError *err)
@@ -130,13 +144,9 @@ check_rows(const BfParquetFile *f, int32_t rg, BfError *err)
 		if (f->leaves[leaf].max_rep > 0)
 			continue;
 		/* An unreadable chunk says nothing of the rows. */
-		if (bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK)
+		if (bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK ||
+			check_chunk(f, rg, &chunk, err) == BF_OK)
 			return BF_OK;
-		if (chunk.meta.n_values == f->row_groups[rg].n_rows)
-			return BF_OK;
-		bf_error_at(err, BF_ERR_CORRUPT, f->footer_pos,
-					"row group %d has %lld rows, but %lld values in a column", rg,
-					(long long) f->row_groups[rg].n_rows, (long long) chunk.meta.n_values);
 		return in_leaf(f, leaf, err);
 	}
 	return BF_OK;
