@@ -9,36 +9,78 @@
 
 #include "vec/pred.h"
 
-bool bifang_create_on_ddl = true;
-char *bifang_as_of_snapshot = NULL;
-char *bifang_as_of_timestamp = NULL;
-char *bifang_ref = NULL;
-int bifang_ledger_kb_max = 131072;
-int bifang_metadata_cache_kb = 262144;
-int bifang_footer_cache_kb = 32768;
+/* What they are without a configuration is said in the table. */
+bool bifang_create_on_ddl;
+char *bifang_as_of_snapshot;
+char *bifang_as_of_timestamp;
+char *bifang_ref;
+int bifang_ledger_kb_max;
+int bifang_metadata_cache_kb;
+int bifang_footer_cache_kb;
 
-/* One setting per level at which rows are left out; results never depend on them. */
-static struct
+static bool prune_partitions;
+static bool prune_manifests;
+static bool prune_row_groups;
+static bool prune_pages;
+static bool prune_bloom;
+static bool prune_dictionaries;
+static bool prune_late;
+
+/* The one of flag, kb and text that is given says what type the setting has. */
+typedef struct Setting
 {
 	const char *name;
 	const char *about;
-	uint32 flag;
+	const char *more; /* a second sentence, or NULL */
+	bool *flag;
 	bool on;
-} prune_settings[] = {
-	{"bifang.enable_partition_pruning", "Leaves out files by their partition values.",
-	 BF_PRUNE_PARTITION, true},
+	int *kb; /* a size in units of 1024 bytes */
+	int size;
+	int least;
+	int most;
+	char **text;  /* "" until it is set */
+	uint32 prune; /* BF_PRUNE_... that the flag stands for; results never depend on it */
+} Setting;
+
+#define FLAG(variable, initial) .flag = &(variable), .on = (initial)
+#define KB(variable, initial, low, high) \
+	.kb = &(variable), .size = (initial), .least = (low), .most = (high)
+#define TEXT(variable) .text = &(variable)
+#define PRUNES(variable, bit) .flag = &(variable), .on = true, .prune = (bit)
+
+static const Setting settings[] = {
+	{"bifang.create_on_ddl", "CREATE FOREIGN TABLE makes the lake table when the catalog has none.",
+	 "Switched off when a dump is restored over an existing catalog.",
+	 FLAG(bifang_create_on_ddl, true)},
+	{"bifang.as_of_snapshot", "Snapshot that lake tables are read at, by number.",
+	 "Tables whose options say something else are not affected.", TEXT(bifang_as_of_snapshot)},
+	{"bifang.as_of_timestamp", "Time as of which lake tables are read.",
+	 "Tables whose options say something else are not affected.", TEXT(bifang_as_of_timestamp)},
+	{"bifang.ref", "Branch or tag that lake tables are read at.",
+	 "Tables whose options say something else are not affected.", TEXT(bifang_ref)},
+	{"bifang.metadata_cache", "Memory that a backend may use to keep decoded manifests.", NULL,
+	 KB(bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES)},
+	{"bifang.footer_cache", "Memory that a backend may use to keep footers of Parquet files.", NULL,
+	 KB(bifang_footer_cache_kb, 32768, 0, MAX_KILOBYTES)},
+	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
+	 "A statement is not split: its rows stay in one ledger.",
+	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},
+	{"bifang.enable_partition_pruning", "Leaves out files by their partition values.", NULL,
+	 PRUNES(prune_partitions, BF_PRUNE_PARTITION)},
 	{"bifang.enable_manifest_pruning",
-	 "Leaves out manifests by their summaries and files by the bounds of their columns.",
-	 BF_PRUNE_MANIFEST, true},
-	{"bifang.enable_row_group_pruning", "Leaves out row groups by their statistics.",
-	 BF_PRUNE_ROW_GROUP, true},
-	{"bifang.enable_page_pruning", "Leaves out pages by the page index.", BF_PRUNE_PAGE, true},
-	{"bifang.enable_bloom_pruning", "Leaves out row groups by their Bloom filters.", BF_PRUNE_BLOOM,
-	 true},
-	{"bifang.enable_dictionary_pruning", "Leaves out row groups by their dictionaries.",
-	 BF_PRUNE_DICTIONARY, true},
+	 "Leaves out manifests by their summaries and files by the bounds of their columns.", NULL,
+	 PRUNES(prune_manifests, BF_PRUNE_MANIFEST)},
+	{"bifang.enable_row_group_pruning", "Leaves out row groups by their statistics.", NULL,
+	 PRUNES(prune_row_groups, BF_PRUNE_ROW_GROUP)},
+	{"bifang.enable_page_pruning", "Leaves out pages by the page index.", NULL,
+	 PRUNES(prune_pages, BF_PRUNE_PAGE)},
+	{"bifang.enable_bloom_pruning", "Leaves out row groups by their Bloom filters.", NULL,
+	 PRUNES(prune_bloom, BF_PRUNE_BLOOM)},
+	{"bifang.enable_dictionary_pruning", "Leaves out row groups by their dictionaries.", NULL,
+	 PRUNES(prune_dictionaries, BF_PRUNE_DICTIONARY)},
 	{"bifang.enable_late_materialization",
-	 "Reads columns that no predicate needs only where rows match.", BF_PRUNE_LATE, true},
+	 "Reads columns that no predicate needs only where rows match.", NULL,
+	 PRUNES(prune_late, BF_PRUNE_LATE)},
 };
 
 uint32
@@ -46,44 +88,29 @@ bifang_prune_flags(void)
 {
 	uint32 flags = 0;
 
-	for (int i = 0; i < (int) lengthof(prune_settings); i++)
-		if (prune_settings[i].on)
-			flags |= prune_settings[i].flag;
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (settings[i].prune != 0 && *settings[i].flag)
+			flags |= settings[i].prune;
 	return flags;
 }
 
 void
 bifang_settings_define(void)
 {
-	DefineCustomBoolVariable("bifang.create_on_ddl",
-							 "CREATE FOREIGN TABLE makes the lake table when the catalog has none.",
-							 "Switched off when a dump is restored over an existing catalog.",
-							 &bifang_create_on_ddl, true, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("bifang.as_of_snapshot",
-							   "Snapshot that lake tables are read at, by number.",
-							   "Tables whose options say something else are not affected.",
-							   &bifang_as_of_snapshot, "", PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("bifang.as_of_timestamp", "Time as of which lake tables are read.",
-							   "Tables whose options say something else are not affected.",
-							   &bifang_as_of_timestamp, "", PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("bifang.ref", "Branch or tag that lake tables are read at.",
-							   "Tables whose options say something else are not affected.",
-							   &bifang_ref, "", PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("bifang.metadata_cache",
-							"Memory that a backend may use to keep decoded manifests.", NULL,
-							&bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES, PGC_USERSET,
-							GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("bifang.footer_cache",
-							"Memory that a backend may use to keep footers of Parquet files.", NULL,
-							&bifang_footer_cache_kb, 32768, 0, MAX_KILOBYTES, PGC_USERSET,
-							GUC_UNIT_KB, NULL, NULL, NULL);
-	for (int i = 0; i < (int) lengthof(prune_settings); i++)
-		DefineCustomBoolVariable(prune_settings[i].name, prune_settings[i].about, NULL,
-								 &prune_settings[i].on, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
-								 NULL);
-	DefineCustomIntVariable(
-		"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
-		"A statement is not split: its rows stay in one ledger.", &bifang_ledger_kb_max, 131072, 64,
-		INT_MAX / 2, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	for (int i = 0; i < (int) lengthof(settings); i++)
+	{
+		const Setting *s = &settings[i];
+
+		Assert((s->flag != NULL) + (s->kb != NULL) + (s->text != NULL) == 1);
+		if (s->flag != NULL)
+			DefineCustomBoolVariable(s->name, s->about, s->more, s->flag, s->on, PGC_USERSET,
+									 s->prune != 0 ? GUC_EXPLAIN : 0, NULL, NULL, NULL);
+		else if (s->kb != NULL)
+			DefineCustomIntVariable(s->name, s->about, s->more, s->kb, s->size, s->least, s->most,
+									PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+		else
+			DefineCustomStringVariable(s->name, s->about, s->more, s->text, "", PGC_USERSET, 0,
+									   NULL, NULL, NULL);
+	}
 	MarkGUCPrefixReserved("bifang");
 }
