@@ -32,8 +32,8 @@
 
 #include "utils/snapshot.h"
 
-#include "pg/catalog/catalog.h"
 #include "pg/catalog/options.h"
+#include "pg/catalog/tables.h"
 
 /* As bifang_catalog_lookup, for a server with catalog_host; o->ns and o->table are given. Raises
  * when there is no such table, naming the catalogs that do exist when none has this one's name. */

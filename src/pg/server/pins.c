@@ -8,6 +8,7 @@
 
 #include "access/xact.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 typedef struct Pin
 {
@@ -112,4 +113,10 @@ bifang_pin_put(Snapshot snap, const char *key, const char *bytes, Size n)
 	memcpy(p->bytes, bytes, n);
 	p->next = g->pins;
 	g->pins = p;
+}
+
+Snapshot
+bifang_work_snapshot(void)
+{
+	return IsolationUsesXactSnapshot() ? GetTransactionSnapshot() : GetLatestSnapshot();
 }

@@ -24,4 +24,8 @@ extern void bifang_pins_begin(Snapshot snap, MemoryContext cxt);
 extern const char *bifang_pin_get(Snapshot snap, const char *key, Size *n);
 extern void bifang_pin_put(Snapshot snap, const char *key, const char *bytes, Size n);
 
+/* What maintenance looks at: the transaction's snapshot where it has one for all statements, else
+ * the newest. */
+extern Snapshot bifang_work_snapshot(void);
+
 #endif

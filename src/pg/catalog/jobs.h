@@ -1,0 +1,24 @@
+/*
+ * pg/catalog/jobs.h: rows of bifang.job: what commit, roll and offload did.
+ */
+#ifndef BIFANG_PG_CATALOG_JOBS_H
+#define BIFANG_PG_CATALOG_JOBS_H
+
+#include "postgres.h"
+
+typedef struct BifangJob
+{
+	const char *kind; /* "commit", "roll", "offload", ... */
+	const char *table_uuid;
+	const char *ns;
+	const char *table;
+	int64 started_at; /* TimestampTz */
+	int64 rows;
+	int64 files;
+	int64 bytes;
+	int64 snapshot_id; /* -1 = none */
+} BifangJob;
+
+extern void bifang_catalog_insert_job(const BifangJob *job);
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * pg/catalog/ledgers.c: see ledgers.h.
+ */
+#include "pg/catalog/ledgers.h"
+
+#include "access/table.h"
+#include "access/xlog.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
+#include "commands/sequence.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "pg/catalog/rows.h"
+#include "pg/server/pins.h"
+
+void (*bifang_catalog_before_ledgers)(const char *table_uuid) = NULL;
+
+enum
+{
+	LEDGER_ID = 1,
+	LEDGER_UUID,
+	LEDGER_NAMESPACE,
+	LEDGER_TABLE,
+	LEDGER_STATE,
+	LEDGER_SCHEMA_ID,
+	LEDGER_ORIGIN,
+	LEDGER_DIRECTORY,
+	LEDGER_OFFLOAD_PATH,
+	LEDGER_CREATED,
+	LEDGER_CLOSED,
+	LEDGER_OFFLOADED,
+	LEDGER_NATTS = LEDGER_OFFLOADED
+};
+
+enum
+{
+	APPEND_LEDGER = 1,
+	APPEND_END,
+	APPEND_SEGMENT,
+	APPEND_POSITION,
+	APPEND_WRITTEN,
+	APPEND_NATTS = APPEND_WRITTEN
+};
+
+const char *
+bifang_catalog_origin(void)
+{
+	return psprintf(UINT64_FORMAT "/%u", GetSystemIdentifier(), MyDatabaseId);
+}
+
+static BifangLedger *
+ledger_from_tuple(Relation rel, HeapTuple tuple)
+{
+	Datum values[LEDGER_NATTS];
+	bool nulls[LEDGER_NATTS];
+	BifangLedger *l = palloc0(sizeof *l);
+
+	bifang_rows_read(rel, tuple, LEDGER_NATTS, values, nulls);
+	l->id = DatumGetInt64(values[BIFANG_SLOT(LEDGER_ID)]);
+	l->ns = bifang_rows_text(values, nulls, LEDGER_NAMESPACE);
+	l->table = bifang_rows_text(values, nulls, LEDGER_TABLE);
+	l->state = DatumGetChar(values[BIFANG_SLOT(LEDGER_STATE)]);
+	l->schema_id = DatumGetInt32(values[BIFANG_SLOT(LEDGER_SCHEMA_ID)]);
+	l->origin = bifang_rows_text(values, nulls, LEDGER_ORIGIN);
+	l->live_dir = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_DIRECTORY));
+	l->offload_path = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_OFFLOAD_PATH));
+	return l;
+}
+
+static void
+ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	bifang_rows_key_int8(&key, APPEND_LEDGER, l->id);
+	scan = systable_beginscan_ordered(append, index, snap, 1, &key);
+	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+	if (HeapTupleIsValid(tuple))
+	{
+		Datum values[APPEND_NATTS];
+		bool nulls[APPEND_NATTS];
+
+		bifang_rows_read(append, tuple, APPEND_NATTS, values, nulls);
+		l->end_entry = DatumGetInt64(values[BIFANG_SLOT(APPEND_END)]);
+		l->end_segment = DatumGetInt64(values[BIFANG_SLOT(APPEND_SEGMENT)]);
+		l->end_position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
+	}
+	systable_endscan_ordered(scan);
+}
+
+/* By table or by id, whichever key is given. */
+static List *
+read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("ledger", AccessShareLock);
+	Relation append = bifang_rows_open("append", AccessShareLock);
+	Relation append_index = index_open(bifang_rows_relid("append_pkey"), AccessShareLock);
+	Relation index = index_open(bifang_rows_relid(index_name), AccessShareLock);
+	SysScanDesc scan = systable_beginscan_ordered(rel, index, snap, 1, key);
+	List *result = NIL;
+	HeapTuple tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
+	{
+		BifangLedger *l = ledger_from_tuple(rel, tuple);
+
+		ledger_set_end(append, append_index, l, snap);
+		result = lappend(result, l);
+	}
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	index_close(append_index, AccessShareLock);
+	table_close(append, AccessShareLock);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+List *
+bifang_catalog_ledgers(const char *table_uuid, Snapshot snap)
+{
+	ScanKeyData key;
+
+	if (bifang_catalog_before_ledgers != NULL)
+		bifang_catalog_before_ledgers(table_uuid);
+	bifang_rows_key_text(&key, LEDGER_UUID, table_uuid);
+	return read_ledgers("ledger_table_idx", &key, snap);
+}
+
+List *
+bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("ledger", AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	List *result = NIL;
+	HeapTuple tuple;
+
+	bifang_rows_key_text(&keys[0], LEDGER_UUID, table_uuid);
+	ScanKeyEntryInitialize(&keys[1], 0, LEDGER_STATE, BTEqualStrategyNumber, InvalidOid, InvalidOid,
+						   F_CHAREQ, CharGetDatum(BIFANG_LEDGER_OPEN));
+	scan = systable_beginscan(rel, bifang_rows_relid("ledger_state_idx"), true, snap, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = lappend(result, ledger_from_tuple(rel, tuple));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+BifangLedger *
+bifang_catalog_ledger(int64 ledger_id, Snapshot snap)
+{
+	ScanKeyData key;
+	List *found;
+
+	bifang_rows_key_int8(&key, LEDGER_ID, ledger_id);
+	found = read_ledgers("ledger_pkey", &key, snap);
+	return found == NIL ? NULL : linitial(found);
+}
+
+int64
+bifang_catalog_new_ledger_id(void)
+{
+	return nextval_internal(bifang_rows_relid("ledger_id_seq"), false);
+}
+
+void
+bifang_catalog_reserve_ledger_ids(int64 id)
+{
+	Oid sequence = bifang_rows_relid("ledger_id_seq");
+	Oid user;
+	int context;
+
+	if (bifang_catalog_new_ledger_id() > id)
+		return;
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, context | SECURITY_LOCAL_USERID_CHANGE);
+	(void) DirectFunctionCall2(setval_oid, ObjectIdGetDatum(sequence), Int64GetDatum(id));
+	SetUserIdAndSecContext(user, context);
+}
+
+void
+bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid)
+{
+	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
+	Datum values[LEDGER_NATTS] = {0};
+	bool nulls[LEDGER_NATTS] = {false};
+
+	values[BIFANG_SLOT(LEDGER_ID)] = Int64GetDatum(l->id);
+	values[BIFANG_SLOT(LEDGER_UUID)] = CStringGetTextDatum(table_uuid);
+	values[BIFANG_SLOT(LEDGER_NAMESPACE)] = CStringGetTextDatum(l->ns);
+	values[BIFANG_SLOT(LEDGER_TABLE)] = CStringGetTextDatum(l->table);
+	values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(l->state);
+	values[BIFANG_SLOT(LEDGER_SCHEMA_ID)] = Int32GetDatum(l->schema_id);
+	values[BIFANG_SLOT(LEDGER_ORIGIN)] = CStringGetTextDatum(l->origin);
+	values[BIFANG_SLOT(LEDGER_DIRECTORY)] =
+		CStringGetTextDatum(bifang_rows_stored_path(l->live_dir));
+	nulls[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
+	values[BIFANG_SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
+	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = true;
+	bifang_rows_insert_at(rel, values, nulls, cid);
+	table_close(rel, RowExclusiveLock);
+}
+
+/* The row that the transaction sees, locked, provided that it is the newest. Whoever changes a
+ * ledger holds its lock, so nobody else is at it; but with one snapshot for the whole transaction
+ * somebody may have changed it since. A new version of ours would then be visible beside the old
+ * one. */
+static HeapTuple
+lock_ledger_row(Relation rel, int64 ledger_id)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	HeapTuple found = NULL;
+	HeapTuple tuple;
+	ScanKeyData key;
+	SysScanDesc scan;
+
+	bifang_rows_key_int8(&key, LEDGER_ID, ledger_id);
+	scan = systable_beginscan(rel, bifang_rows_relid("ledger_pkey"), true, snap, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple) && bifang_rows_lock(rel, tuple))
+		found = heap_copytuple(tuple);
+	systable_endscan(scan);
+	UnregisterSnapshot(snap);
+	if (found == NULL)
+		bifang_rows_refuse();
+	return found;
+}
+
+void
+bifang_catalog_update_ledger(const BifangLedger *l)
+{
+	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
+	HeapTuple old = lock_ledger_row(rel, l->id);
+	Datum values[LEDGER_NATTS] = {0};
+	bool nulls[LEDGER_NATTS] = {false};
+	bool replace[LEDGER_NATTS] = {false};
+	AttrNumber stamp = l->state == BIFANG_LEDGER_OFFLOADED ? LEDGER_OFFLOADED : LEDGER_CLOSED;
+
+	values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(l->state);
+	replace[BIFANG_SLOT(LEDGER_STATE)] = true;
+	values[BIFANG_SLOT(stamp)] = TimestampTzGetDatum(GetCurrentTimestamp());
+	replace[BIFANG_SLOT(stamp)] = true;
+	if (l->offload_path != NULL)
+	{
+		values[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] =
+			CStringGetTextDatum(bifang_rows_stored_path(l->offload_path));
+		replace[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
+	}
+	CatalogTupleUpdate(rel, &old->t_self,
+					   heap_modify_tuple(old, RelationGetDescr(rel), values, nulls, replace));
+	table_close(rel, RowExclusiveLock);
+}
+
+void
+bifang_catalog_delete_ledger(int64 ledger_id)
+{
+	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
+	HeapTuple old = lock_ledger_row(rel, ledger_id);
+
+	CatalogTupleDelete(rel, &old->t_self);
+	table_close(rel, RowExclusiveLock);
+}
+
+/* Ends ---------------------------------------------------------------------------------------- */
+
+void
+bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid)
+{
+	Relation rel = bifang_rows_open("append", RowExclusiveLock);
+	Datum values[APPEND_NATTS] = {0};
+	bool nulls[APPEND_NATTS] = {false};
+
+	values[BIFANG_SLOT(APPEND_LEDGER)] = Int64GetDatum(ledger_id);
+	values[BIFANG_SLOT(APPEND_END)] = Int64GetDatum(end.entry);
+	values[BIFANG_SLOT(APPEND_SEGMENT)] = Int64GetDatum(end.segment);
+	values[BIFANG_SLOT(APPEND_POSITION)] = Int64GetDatum(end.position);
+	values[BIFANG_SLOT(APPEND_WRITTEN)] = TimestampTzGetDatum(GetCurrentTimestamp());
+	bifang_rows_insert_at(rel, values, nulls, cid);
+	table_close(rel, RowExclusiveLock);
+}
+
+int64
+bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("append", RowExclusiveLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple tuple;
+	int64 deleted = 0;
+
+	bifang_rows_key_int8(&keys[0], APPEND_LEDGER, ledger_id);
+	ScanKeyEntryInitialize(&keys[1], 0, APPEND_END, BTLessStrategyNumber, InvalidOid, InvalidOid,
+						   F_INT8LT, Int64GetDatum(keep_end));
+	scan = systable_beginscan(rel, bifang_rows_relid("append_pkey"), true, snap, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		if (bifang_rows_lock(rel, tuple))
+		{
+			CatalogTupleDelete(rel, &tuple->t_self);
+			deleted++;
+		}
+	systable_endscan(scan);
+	table_close(rel, RowExclusiveLock);
+	return deleted;
+}

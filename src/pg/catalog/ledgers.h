@@ -1,0 +1,63 @@
+/*
+ * pg/catalog/ledgers.h: rows of bifang.ledger, one per ledger, and of bifang.append, insert-only: a
+ * ledger's visible end is the maximum under the snapshot.
+ */
+#ifndef BIFANG_PG_CATALOG_LEDGERS_H
+#define BIFANG_PG_CATALOG_LEDGERS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/snapshot.h"
+
+#include "log/writer.h"
+
+#define BIFANG_LEDGER_OPEN 'o'
+#define BIFANG_LEDGER_CLOSED 'c'
+#define BIFANG_LEDGER_OFFLOADED 'f'
+#define BIFANG_LEDGER_TRIMMED 't'
+
+typedef struct BifangLedger
+{
+	int64 id;
+	char state;
+	int32 schema_id;
+	const char *ns; /* name of the table when the ledger was made */
+	const char *table;
+	const char *live_dir;	  /* the ledger's own directory */
+	const char *offload_path; /* NULL unless offloaded */
+	const char *origin;		  /* database that may write it: "<system identifier>/<database oid>" */
+	int64 end_entry;		  /* visible end: entries 0 .. end_entry-1 count */
+	int64 end_segment;		  /* base entry of the segment that holds the end */
+	int64 end_position;		  /* byte position in that segment */
+} BifangLedger;
+
+/* Called before the ledgers of a table are read: rows that a running statement of this backend has
+ * buffered are written out (they stay invisible to that statement itself, but must be seen by a
+ * function that it calls). Set by those who buffer rows. */
+extern void (*bifang_catalog_before_ledgers)(const char *table_uuid);
+/* All ledgers of a table in ascending id, as List of BifangLedger *, palloc'd. */
+extern List *bifang_catalog_ledgers(const char *table_uuid, Snapshot snap);
+/* The open ones alone, without their ends: a table may have many ledgers, few of them open. */
+extern List *bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap);
+/* One ledger; NULL when not visible. */
+extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
+
+extern int64 bifang_catalog_new_ledger_id(void);
+/* Ids up to and including `id` are not given out any more. */
+extern void bifang_catalog_reserve_ledger_ids(int64 id);
+extern void
+bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid);
+/* Changes state, offload path and times of the ledger row. 40001 when the transaction's snapshot
+ * does not show its newest version. */
+extern void bifang_catalog_update_ledger(const BifangLedger *l);
+extern void bifang_catalog_delete_ledger(int64 ledger_id);
+/* Acknowledges entries up to `end`, visible to commands after `cid`. */
+extern void bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid);
+/* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */
+extern int64 bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap);
+
+/* "<system identifier>/<database oid>" of this database. */
+extern const char *bifang_catalog_origin(void);
+
+#endif

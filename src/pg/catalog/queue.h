@@ -1,0 +1,26 @@
+/*
+ * pg/catalog/queue.h: rows of bifang.garbage: what is removed once nobody can see what named it.
+ */
+#ifndef BIFANG_PG_CATALOG_QUEUE_H
+#define BIFANG_PG_CATALOG_QUEUE_H
+
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "nodes/pg_list.h"
+#include "utils/snapshot.h"
+
+/* Queues a path for removal once the current transaction is older than every snapshot. */
+extern void bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason);
+/* A path that nothing names, with all below it when it is a directory. */
+typedef struct BifangGarbage
+{
+	char *path;
+	bool is_dir;
+} BifangGarbage;
+/* Deletes the queue's rows of transactions before `horizon`; a list of BifangGarbage *, palloc'd.
+ * The paths may go once the deletion is durable up to here, and with it what queued them. */
+extern List *bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap);
+extern bool bifang_catalog_is_queued(const char *path, Snapshot snap);
+
+#endif

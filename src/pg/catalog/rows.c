@@ -1,0 +1,150 @@
+/*
+ * pg/catalog/rows.c: see rows.h.
+ */
+#include "pg/catalog/rows.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+Oid
+bifang_rows_relid(const char *name)
+{
+	Oid schema = get_namespace_oid("bifang", true);
+	Oid relid = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("\"bifang.%s\" does not exist", name),
+				 errhint("Run CREATE EXTENSION bifang_fdw in this database.")));
+	return relid;
+}
+
+Relation
+bifang_rows_open(const char *name, LOCKMODE mode)
+{
+	return table_open(bifang_rows_relid(name), mode);
+}
+
+void
+bifang_rows_key_text(ScanKey key, AttrNumber att, const char *value)
+{
+	ScanKeyEntryInitialize(key, 0, att, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID,
+						   F_TEXTEQ, CStringGetTextDatum(value));
+}
+
+void
+bifang_rows_key_int8(ScanKey key, AttrNumber att, int64 value)
+{
+	ScanKeyEntryInitialize(key, 0, att, BTEqualStrategyNumber, InvalidOid, InvalidOid, F_INT8EQ,
+						   Int64GetDatum(value));
+}
+
+void
+bifang_rows_read(Relation rel, HeapTuple tuple, int natts, Datum *values, bool *nulls)
+{
+	if (RelationGetDescr(rel)->natts != natts)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"bifang.%s\" has %d columns, not %d", RelationGetRelationName(rel),
+							   RelationGetDescr(rel)->natts, natts)));
+	heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
+}
+
+char *
+bifang_rows_text(const Datum *values, const bool *nulls, int att)
+{
+	return nulls[BIFANG_SLOT(att)] ? NULL : TextDatumGetCString(values[BIFANG_SLOT(att)]);
+}
+
+/* As CatalogTupleInsert, but for the command. */
+void
+bifang_rows_insert_at(Relation rel, Datum *values, bool *nulls, CommandId cid)
+{
+	HeapTuple tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	List *indexes = RelationGetIndexList(rel);
+	ListCell *lc;
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(cid <= GetCurrentCommandId(false));
+	heap_insert(rel, tuple, cid, 0, NULL);
+	ExecStoreHeapTuple(tuple, slot, false);
+	foreach (lc, indexes)
+	{
+		Relation index = index_open(lfirst_oid(lc), RowExclusiveLock);
+		IndexInfo *info = BuildIndexInfo(index);
+		Datum keys[INDEX_MAX_KEYS];
+		bool key_nulls[INDEX_MAX_KEYS];
+
+		if (info->ii_ReadyForInserts && info->ii_Expressions == NIL && info->ii_Predicate == NIL)
+		{
+			FormIndexDatum(info, slot, NULL, keys, key_nulls);
+			index_insert(index, keys, key_nulls, &tuple->t_self, rel,
+						 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false,
+						 info);
+		}
+		index_close(index, RowExclusiveLock);
+	}
+	list_free(indexes);
+	ExecDropSingleTupleTableSlot(slot);
+	heap_freetuple(tuple);
+}
+
+void
+bifang_rows_insert(Relation rel, Datum *values, bool *nulls)
+{
+	HeapTuple tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
+
+	CatalogTupleInsert(rel, tuple);
+	heap_freetuple(tuple);
+}
+
+bool
+bifang_rows_lock(Relation rel, HeapTuple tuple)
+{
+	HeapTupleData target = *tuple;
+	TM_FailureData failure;
+	Buffer buffer;
+	TM_Result result = heap_lock_tuple(rel, &target, GetCurrentCommandId(true), LockTupleExclusive,
+									   LockWaitBlock, false, &buffer, &failure);
+
+	Assert(CheckRelationLockedByMe(rel, RowExclusiveLock, true));
+	Assert(result != TM_Invisible);
+	ReleaseBuffer(buffer);
+	return result == TM_Ok || result == TM_BeingModified;
+}
+
+void
+bifang_rows_refuse(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					errmsg("could not serialize access due to concurrent update"),
+					errhint("The lake table changed after this transaction took its snapshot; "
+							"run the transaction again.")));
+}
+
+const char *
+bifang_rows_stored_path(const char *path)
+{
+	size_t n = strlen(DataDir);
+
+	Assert(path[0] == '/');
+	return strncmp(path, DataDir, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+char *
+bifang_rows_full_path(char *stored)
+{
+	return stored == NULL || stored[0] == '/' ? stored : psprintf("%s/%s", DataDir, stored);
+}

@@ -1,0 +1,267 @@
+/*
+ * pg/catalog/tables.c: see tables.h.
+ */
+#include "pg/catalog/tables.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+
+#include "pg/catalog/rows.h"
+#include "pg/server/files.h"
+#include "pg/server/host.h"
+#include "pg/server/pins.h"
+
+enum
+{
+	TABLES_CATALOG = 1,
+	TABLES_NAMESPACE,
+	TABLES_NAME,
+	TABLES_LOCATION,
+	TABLES_PREVIOUS,
+	TABLES_TYPE,
+	TABLES_NATTS = TABLES_TYPE
+};
+
+static SysScanDesc
+begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *name, Snapshot snap)
+{
+	ScanKeyData keys[3];
+
+	bifang_rows_key_text(&keys[0], TABLES_CATALOG, catalog);
+	bifang_rows_key_text(&keys[1], TABLES_NAMESPACE, ns);
+	bifang_rows_key_text(&keys[2], TABLES_NAME, name);
+	return systable_beginscan(rel, bifang_rows_relid("iceberg_tables_pkey"), true, snap, 3, keys);
+}
+
+/* Of a location, which other programs read too and which is kept whole, the part in the embedded
+ * warehouse counts when it is not below the data directory, but this cluster has that file. */
+static char *
+lake_path(const char *location)
+{
+	char *path = bifang_local_path(location, "metadata location of a lake table");
+	const char *in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
+	BfPathInfo info;
+	BfError err = {0};
+	char *own;
+
+	if (in_lake == NULL || bifang_rows_stored_path(path) != path)
+		return path;
+	own = psprintf("%s%s", DataDir, in_lake);
+	if (bifang_host()->stat(bifang_host(), own, &info, &err) != BF_OK || info.kind != BF_PATH_FILE)
+		return path;
+	return own;
+}
+
+bool
+bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable *out)
+{
+	Relation rel;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	bool found = false;
+
+	out->catalog = pstrdup(o->catalog_name);
+	out->ns = pstrdup(o->ns);
+	out->name = pstrdup(o->table);
+	out->metadata_location = NULL;
+
+	rel = bifang_rows_open("iceberg_tables", AccessShareLock);
+	scan = begin_table_scan(rel, o->catalog_name, o->ns, o->table, snap);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Datum values[TABLES_NATTS];
+		bool nulls[TABLES_NATTS];
+		char *type;
+
+		bifang_rows_read(rel, tuple, TABLES_NATTS, values, nulls);
+		type = bifang_rows_text(values, nulls, TABLES_TYPE);
+		if (type != NULL && strcmp(type, "TABLE") != 0)
+			continue;
+		if (nulls[BIFANG_SLOT(TABLES_LOCATION)])
+			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+							errmsg("catalog row of lake table %s.%s has no metadata location",
+								   o->ns, o->table)));
+		out->metadata_location = lake_path(bifang_rows_text(values, nulls, TABLES_LOCATION));
+		found = true;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+static void
+visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
+{
+	Relation rel = bifang_rows_open("iceberg_tables", AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	HeapTuple tuple;
+	bool more = true;
+
+	while (more && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Datum values[TABLES_NATTS];
+		bool nulls[TABLES_NATTS];
+		BifangLakeTable row;
+		char *location;
+
+		CHECK_FOR_INTERRUPTS();
+		bifang_rows_read(rel, tuple, TABLES_NATTS, values, nulls);
+		location = bifang_rows_text(values, nulls, TABLES_LOCATION);
+		/* Other engines may keep tables here that are no local files. */
+		if (location == NULL || (location[0] != '/' && strncmp(location, "file:", 5) != 0))
+			continue;
+		row.catalog = bifang_rows_text(values, nulls, TABLES_CATALOG);
+		row.ns = bifang_rows_text(values, nulls, TABLES_NAMESPACE);
+		row.name = bifang_rows_text(values, nulls, TABLES_NAME);
+		row.metadata_location = lake_path(location);
+		more = visit(arg, &row);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+}
+
+void
+bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+
+	visit_tables(snap, visit, arg);
+	UnregisterSnapshot(snap);
+}
+
+typedef struct LakePointer
+{
+	const char *metadata_path;
+	bool found;
+} LakePointer;
+
+static bool
+is_pointer(void *arg, const BifangLakeTable *row)
+{
+	LakePointer *p = arg;
+
+	p->found = strcmp(row->metadata_location, p->metadata_path) == 0;
+	return !p->found;
+}
+
+bool
+bifang_catalog_points_to(const char *metadata_path, Snapshot snap)
+{
+	LakePointer p = {metadata_path, false};
+
+	visit_tables(snap, is_pointer, &p);
+	return p.found;
+}
+
+static Datum
+location_datum(const char *path)
+{
+	char *location = psprintf("file://%s", path);
+
+	Assert(path[0] == '/');
+	if (strlen(location) > BIFANG_LOCATION_MAX)
+		ereport(ERROR, (errcode(ERRCODE_NAME_TOO_LONG),
+						errmsg("metadata location of %d bytes is longer than the catalog's %d",
+							   (int) strlen(location), BIFANG_LOCATION_MAX)));
+	return CStringGetTextDatum(location);
+}
+
+void
+bifang_catalog_insert_table(const BifangLakeTable *t)
+{
+	Relation rel = bifang_rows_open("iceberg_tables", RowExclusiveLock);
+	Datum values[TABLES_NATTS];
+	bool nulls[TABLES_NATTS] = {false};
+
+	bifang_catalog_check_names(t);
+	values[BIFANG_SLOT(TABLES_CATALOG)] = CStringGetTextDatum(t->catalog);
+	values[BIFANG_SLOT(TABLES_NAMESPACE)] = CStringGetTextDatum(t->ns);
+	values[BIFANG_SLOT(TABLES_NAME)] = CStringGetTextDatum(t->name);
+	values[BIFANG_SLOT(TABLES_LOCATION)] = location_datum(t->metadata_location);
+	nulls[BIFANG_SLOT(TABLES_PREVIOUS)] = true;
+	values[BIFANG_SLOT(TABLES_TYPE)] = CStringGetTextDatum("TABLE");
+	bifang_rows_insert(rel, values, nulls);
+	table_close(rel, RowExclusiveLock);
+}
+
+/* Finds the row that still points at t->metadata_location and locks it. NULL: it does not. */
+static HeapTuple
+lock_table_row(Relation rel, const BifangLakeTable *t)
+{
+	bool old = IsolationUsesXactSnapshot();
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	SysScanDesc scan = begin_table_scan(rel, t->catalog, t->ns, t->name, snap);
+	HeapTuple found = NULL;
+	HeapTuple tuple;
+
+	while (found == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Datum values[TABLES_NATTS];
+		bool nulls[TABLES_NATTS];
+		char *location;
+
+		bifang_rows_read(rel, tuple, TABLES_NATTS, values, nulls);
+		location = bifang_rows_text(values, nulls, TABLES_LOCATION);
+		if (location != NULL && strcmp(lake_path(location), t->metadata_location) == 0 &&
+			bifang_rows_lock(rel, tuple))
+			found = heap_copytuple(tuple);
+	}
+	systable_endscan(scan);
+	UnregisterSnapshot(snap);
+	if (found == NULL && old)
+		bifang_rows_refuse();
+	return found;
+}
+
+bool
+bifang_catalog_move_pointer(const BifangLakeTable *t, const char *new_location)
+{
+	Relation rel = bifang_rows_open("iceberg_tables", RowExclusiveLock);
+	HeapTuple old = lock_table_row(rel, t);
+
+	if (old != NULL)
+	{
+		Datum values[TABLES_NATTS] = {0};
+		bool nulls[TABLES_NATTS] = {false};
+		bool replace[TABLES_NATTS] = {false};
+		HeapTuple tuple;
+
+		values[BIFANG_SLOT(TABLES_LOCATION)] = location_datum(new_location);
+		values[BIFANG_SLOT(TABLES_PREVIOUS)] =
+			CStringGetTextDatum(psprintf("file://%s", t->metadata_location));
+		replace[BIFANG_SLOT(TABLES_LOCATION)] = replace[BIFANG_SLOT(TABLES_PREVIOUS)] = true;
+		tuple = heap_modify_tuple(old, RelationGetDescr(rel), values, nulls, replace);
+		CatalogTupleUpdate(rel, &old->t_self, tuple);
+	}
+	table_close(rel, RowExclusiveLock);
+	return old != NULL;
+}
+
+bool
+bifang_catalog_delete_table(const BifangLakeTable *t)
+{
+	Relation rel = bifang_rows_open("iceberg_tables", RowExclusiveLock);
+	HeapTuple old = lock_table_row(rel, t);
+
+	if (old != NULL)
+		CatalogTupleDelete(rel, &old->t_self);
+	table_close(rel, RowExclusiveLock);
+	return old != NULL;
+}
+
+void
+bifang_catalog_check_names(const BifangLakeTable *t)
+{
+	const char *names[] = {t->catalog, t->ns, t->name};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (names[i][0] == '\0' || pg_mbstrlen(names[i]) > 255)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_NAME),
+					 errmsg("catalog, namespace and table name must have 1 to 255 characters")));
+}
