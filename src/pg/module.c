@@ -6,7 +6,7 @@
 #include "fmgr.h"
 
 #include "pg/server/settings.h"
-#include "pg/write/ledger.h"
+#include "pg/write/xact.h"
 
 PG_MODULE_MAGIC;
 
@@ -16,5 +16,5 @@ void
 _PG_init(void)
 {
 	bifang_settings_define();
-	bifang_ledger_init();
+	bifang_write_init();
 }

@@ -36,6 +36,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/write/locks.h"
 #include "pg/write/partition.h"
 #include "pg/write/table.h"
 

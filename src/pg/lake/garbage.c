@@ -32,6 +32,7 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/write/ledger.h"
+#include "pg/write/locks.h"
 #include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_remove_garbage);

@@ -30,6 +30,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/write/locks.h"
 #include "pg/write/partition.h"
 
 PG_FUNCTION_INFO_V1(bifang_commit);

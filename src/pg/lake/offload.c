@@ -28,6 +28,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/write/locks.h"
 
 PG_FUNCTION_INFO_V1(bifang_roll);
 PG_FUNCTION_INFO_V1(bifang_offload);

@@ -48,6 +48,12 @@ bifang_scan_path(PlannerInfo *root, RelOptInfo *rel, double rows, Cost startup, 
 #define bifang_vacuum_delay_point() vacuum_delay_point()
 #endif
 
+#if PG_VERSION_NUM >= 170000
+#define bifang_lock_held(tag, mode) LockHeldByMe(tag, mode, false)
+#else
+#define bifang_lock_held(tag, mode) LockHeldByMe(tag, mode)
+#endif
+
 /* Is order by this collation that of bytes? */
 #if PG_VERSION_NUM >= 180000
 #define bifang_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)

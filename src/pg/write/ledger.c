@@ -16,10 +16,8 @@
 #include "pg/write/ledger.h"
 
 #include "access/xact.h"
-#include "common/hashfn.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
-#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -28,11 +26,8 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/server/settings.h"
+#include "pg/write/locks.h"
 #include "pg/write/log_cache.h"
-#include "pg/write/modify.h"
-
-#define LOCK_LEDGER 0xBF01
-#define LOCK_TABLE 0xBF02
 
 typedef struct Mark
 {
@@ -62,64 +57,7 @@ struct BifangWriter
 
 /* Memory of the list's members hangs on TopTransactionContext. */
 static dlist_head writers = DLIST_STATIC_INIT(writers);
-/* The transaction is being prepared: its outcome is no longer ours, so the files stay as they are
- * even when the backend fails from here on. */
-static bool handed_over = false;
-
-/* Locks --------------------------------------------------------------------------------------- */
-
-static LOCKTAG
-ledger_tag(int64 ledger_id)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) ledger_id >> 32), (uint32) ledger_id,
-						 LOCK_LEDGER);
-	return tag;
-}
-
-bool
-bifang_lock_ledger(int64 ledger_id, bool wait)
-{
-	LOCKTAG tag = ledger_tag(ledger_id);
-
-	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-void
-bifang_unlock_ledger(int64 ledger_id)
-{
-	LOCKTAG tag = ledger_tag(ledger_id);
-
-	LockRelease(&tag, ExclusiveLock, false);
-}
-
-static LOCKTAG
-table_tag(const char *table_uuid)
-{
-	uint64 hash =
-		hash_bytes_extended((const unsigned char *) table_uuid, (int) strlen(table_uuid), 0);
-	LOCKTAG tag;
-
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_TABLE);
-	return tag;
-}
-
-void
-bifang_lock_table(const char *table_uuid)
-{
-	LOCKTAG tag = table_tag(table_uuid);
-
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-}
-
-void
-bifang_unlock_table(const char *table_uuid)
-{
-	LOCKTAG tag = table_tag(table_uuid);
-
-	LockRelease(&tag, ExclusiveLock, false);
-}
+void (*bifang_writer_before_mark)(BifangWriter *w, SubTransactionId subid) = NULL;
 
 /* Opening ------------------------------------------------------------------------------------- */
 
@@ -167,6 +105,8 @@ writer_new(const BifangTarget *target)
 static void
 writer_open(BifangWriter *w, const BifangLedger *l)
 {
+	Assert(l->state == BIFANG_LEDGER_OPEN);
+	Assert(bifang_ledger_is_locked(l->id) && find_by_ledger(l->id) == NULL);
 	w->ledger = *l;
 	w->ledger.live_dir = MemoryContextStrdup(w->cxt, l->live_dir);
 	w->ledger.ns = w->ledger.table = w->ledger.origin = w->ledger.offload_path = NULL;
@@ -308,15 +248,18 @@ set_mark(BifangWriter *w)
 	SubTransactionId current = GetCurrentSubTransactionId();
 	Mark *mark;
 
+	Assert(w->marks == NULL || w->marks->subid <= current);
 	if (w->subid == current || (w->marks != NULL && w->marks->subid == current))
 		return;
-	bifang_modify_spill(w, current);
+	if (bifang_writer_before_mark != NULL)
+		bifang_writer_before_mark(w, current);
 	mark = MemoryContextAlloc(w->cxt, sizeof *mark);
 	mark->subid = current;
 	mark->end = bf_ledger_writer_end(w->log->writer);
 	mark->recorded = w->recorded;
 	mark->cid = w->cid;
 	mark->outer = w->marks;
+	Assert(mark->end.entry >= mark->recorded.entry && mark->recorded.entry >= w->start.entry);
 	w->marks = mark;
 }
 
@@ -327,6 +270,8 @@ bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *bat
 	const BfHost *host = bifang_host();
 	BfError err = {0};
 
+	Assert(n_rows > 0);
+	Assert(bifang_ledger_is_locked(w->ledger.id));
 	if (w->broken)
 		ereport(ERROR, (errcode(ERRCODE_IO_ERROR),
 						errmsg("ledger " INT64_FORMAT " could not be restored after an error",
@@ -353,6 +298,7 @@ bifang_writer_record(BifangWriter *w)
 		return;
 	set_mark(w);
 	end = bf_ledger_writer_end(w->log->writer);
+	Assert(end.entry > w->recorded.entry);
 	bifang_catalog_insert_append(w->ledger.id, end, w->cid);
 	w->recorded = end;
 	w->retired |= ledger_full(end);
@@ -378,7 +324,8 @@ bifang_writer_retire(int64 ledger_id)
 
 	if (w == NULL)
 		return false;
-	bifang_modify_flush(w->table_uuid);
+	if (bifang_catalog_before_ledgers != NULL)
+		bifang_catalog_before_ledgers(w->table_uuid);
 	w->retired = true;
 	BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	return true;
@@ -402,17 +349,17 @@ close_if_full(BifangWriter *w)
 	/* This transaction may have closed or even offloaded it already. */
 	if (l == NULL || l->state != BIFANG_LEDGER_OPEN)
 		return;
+	Assert(l->end_entry == w->recorded.entry);
 	l->state = BIFANG_LEDGER_CLOSED;
 	bifang_catalog_update_ledger(l);
 }
 
-static void
-sync_writers(void)
+void
+bifang_writers_sync(void)
 {
 	dlist_iter it;
 	BfError err = {0};
 
-	bifang_modify_flush(NULL);
 	dlist_foreach(it, &writers)
 	{
 		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
@@ -423,27 +370,24 @@ sync_writers(void)
 	}
 }
 
-typedef enum Fate
-{
-	FATE_KEEP,	/* committed: the log may stay open for the next transaction */
-	FATE_CLOSE, /* the files stay as they are */
-	FATE_CUT	/* aborted: what was written goes */
-} Fate;
-
 /* Runs in commit and abort: nothing here may raise. */
 static void
-forget_writer(BifangWriter *w, Fate fate)
+forget_writer(BifangWriter *w, BifangFate fate)
 {
 	char dir[MAXPGPATH];
-	bool remove = fate == FATE_CUT && w->created;
+	bool remove = fate == BIFANG_FATE_CUT && w->created;
 	BfError err = {0};
+
+	/* Whoever leaves bytes behind that count nowhere has synced those that do. */
+	Assert(fate == BIFANG_FATE_CUT || w->broken ||
+		   same_end(bf_ledger_writer_end(w->log->writer), w->recorded));
 
 	dlist_delete(&w->node);
 	strlcpy(dir, w->ledger.live_dir, sizeof dir);
-	if (fate == FATE_CUT && !remove &&
+	if (fate == BIFANG_FATE_CUT && !remove &&
 		bf_ledger_writer_rewind(w->log->writer, w->start, &err) != BF_OK)
 		bifang_warn(LOG, &err);
-	if (fate == FATE_KEEP && !w->retired && !w->broken)
+	if (fate == BIFANG_FATE_KEEP && !w->retired && !w->broken)
 		bifang_log_keep(w->log);
 	else
 		bifang_log_close(w->log);
@@ -452,35 +396,14 @@ forget_writer(BifangWriter *w, Fate fate)
 		bifang_warn(LOG, &err);
 }
 
-static void
-forget_all(Fate fate)
+void
+bifang_writers_end(BifangFate fate)
 {
 	dlist_mutable_iter it;
 
 	dlist_foreach_modify(it, &writers)
 		forget_writer(dlist_container(BifangWriter, node, it.cur), fate);
-	bifang_modify_forget();
-	bifang_on_abort_end(fate == FATE_CUT);
-	handed_over = false;
-}
-
-static void
-on_xact(XactEvent event, void *arg)
-{
-	switch (event)
-	{
-		case XACT_EVENT_PRE_COMMIT: sync_writers(); break;
-		case XACT_EVENT_PRE_PREPARE:
-			sync_writers();
-			handed_over = true;
-			break;
-		case XACT_EVENT_COMMIT: forget_all(FATE_KEEP); break;
-		case XACT_EVENT_PREPARE: forget_all(FATE_CLOSE); break;
-		/* An error after PRE_COMMIT comes before the commit record (after it the server would
-		 * panic), so what was synced can be cut again. */
-		case XACT_EVENT_ABORT: forget_all(handed_over ? FATE_CLOSE : FATE_CUT); break;
-		default: break;
-	}
+	Assert(dlist_is_empty(&writers));
 }
 
 static void
@@ -491,6 +414,7 @@ writer_abort_sub(BifangWriter *w, SubTransactionId subid)
 
 	if (mark == NULL || mark->subid != subid)
 		return;
+	Assert(mark->recorded.entry <= w->recorded.entry);
 	if (bf_ledger_writer_rewind(w->log->writer, mark->end, &err) != BF_OK)
 	{
 		w->broken = true;
@@ -521,32 +445,20 @@ writer_commit_sub(BifangWriter *w, SubTransactionId subid, SubTransactionId pare
 		mark->subid = parent;
 }
 
-static void
-on_subxact(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+void
+bifang_writers_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort)
 {
 	dlist_mutable_iter it;
 
-	if (event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB)
-		return;
-	bifang_modify_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
-	bifang_on_abort_end_sub(subid, parent, event == SUBXACT_EVENT_ABORT_SUB);
 	dlist_foreach_modify(it, &writers)
 	{
 		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
 
-		if (event == SUBXACT_EVENT_COMMIT_SUB)
+		if (!abort)
 			writer_commit_sub(w, subid, parent);
 		else if (w->subid == subid)
-			forget_writer(w, FATE_CUT);
+			forget_writer(w, BIFANG_FATE_CUT);
 		else
 			writer_abort_sub(w, subid);
 	}
-}
-
-void
-bifang_ledger_init(void)
-{
-	bifang_catalog_before_ledgers = bifang_modify_flush;
-	RegisterXactCallback(on_xact, NULL);
-	RegisterSubXactCallback(on_subxact, NULL);
 }

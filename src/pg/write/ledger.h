@@ -1,5 +1,5 @@
 /*
- * pg/write/ledger.h: who writes which ledger, and what becomes of it when the transaction ends.
+ * pg/write/ledger.h: who writes which ledger.
  *
  * A transaction has at most one writer per table and schema. The writer holds the ledger's lock
  * until the transaction ends (a prepared transaction keeps holding it), so a ledger has one writer
@@ -8,14 +8,6 @@
  *   rows --bifang_writer_append--> bytes in the ledger (end moves in memory)
  *        --bifang_writer_record--> a row in bifang.append (visible to later commands)
  *        --PRE_COMMIT-----------> bytes durable, then PostgreSQL commits the append row
- *
- * Edges of the transaction's events:
- *   PRE_COMMIT, PRE_PREPARE   close full ledgers, sync every writer; an error here aborts
- *   COMMIT, PREPARE           forget the writers; after COMMIT files may stay open (log_cache.h)
- *   ABORT                     cut what was written (best effort: the next writer cuts too), forget
- *   COMMIT_SUB                marks and writers pass to the parent
- *   ABORT_SUB                 writers opened inside are dropped with their locks; others go back to
- *                             their end at the start of the subtransaction
  */
 #ifndef BIFANG_PG_WRITE_LEDGER_H
 #define BIFANG_PG_WRITE_LEDGER_H
@@ -40,8 +32,9 @@ typedef struct BifangTarget
 /* A ledger's directory has the log, its schema, and this: the uuid of the table. */
 #define BIFANG_LEDGER_OWNER_FILE "table"
 
-/* Called once from _PG_init, before the prefix "bifang" is reserved: settings and callbacks. */
-extern void bifang_ledger_init(void);
+/* Called before a subtransaction's first change to a writer: what statements of other ones have
+ * buffered for it is written out, so that it lies below the mark. Set by those who buffer rows. */
+extern void (*bifang_writer_before_mark)(BifangWriter *w, SubTransactionId subid);
 
 /* The transaction's writer for this table and schema: the one it has, else on a free ledger, else
  * on a new one, which commands after `cid` see. */
@@ -59,15 +52,26 @@ extern void bifang_writer_record(BifangWriter *w);
 extern bool bifang_writer_retired(const BifangWriter *w);
 extern int64 bifang_writer_ledger_id(const BifangWriter *w);
 
-/* Locks, all held to the end of the transaction, visible in pg_locks as advisory locks with
- * objsubid 0xBF01 (ledger) and 0xBF02 (table). */
-extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
-extern void bifang_unlock_ledger(int64 ledger_id);
-extern void bifang_lock_table(const char *table_uuid);
-extern void bifang_unlock_table(const char *table_uuid); /* when nothing was changed under it */
-
 /* The current transaction's own writer on this ledger, if any, takes no more rows (roll, offload)
  * and everything it appended is on disk, readable by path. False: it has none. */
 extern bool bifang_writer_retire(int64 ledger_id);
+
+/* What follows is for the transaction's events (xact.h). */
+
+/* Full ledgers are closed, all that was recorded is synced. Raises. */
+extern void bifang_writers_sync(void);
+
+typedef enum BifangFate
+{
+	BIFANG_FATE_KEEP,  /* committed: the log may stay open for the next transaction */
+	BIFANG_FATE_CLOSE, /* the files stay as they are */
+	BIFANG_FATE_CUT	   /* aborted: what was written goes */
+} BifangFate;
+
+/* There are no writers any more. Raises nothing. */
+extern void bifang_writers_end(BifangFate fate);
+/* Marks and writers of the subtransaction pass to its parent; or writers that it opened go, others
+ * go back to their marks. Raises nothing. */
+extern void bifang_writers_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort);
 
 #endif

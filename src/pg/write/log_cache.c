@@ -7,6 +7,7 @@
 
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "pg/write/locks.h"
 
 #define KEPT_MAX 4
 #define SCRATCH_KEPT_MAX ((size_t) 4 << 20)
@@ -78,8 +79,10 @@ bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end)
 	BfArena *arena;
 	BfError err = {0};
 
+	Assert(bifang_ledger_is_locked(ledger_id));
 	if (log != NULL)
 	{
+		Assert(MemoryContextGetParent(log->cxt) == TopMemoryContext);
 		MemoryContextSetParent(log->cxt, TopTransactionContext);
 		if (still_good(log, dir, end))
 			return log;
@@ -106,6 +109,7 @@ bifang_log_keep(BifangLog *log)
 	}
 	if (kept[KEPT_MAX - 1] != NULL)
 		bifang_log_close(kept[KEPT_MAX - 1]);
+	Assert(MemoryContextGetParent(log->cxt) == TopTransactionContext);
 	memmove(&kept[1], &kept[0], sizeof kept[0] * (KEPT_MAX - 1));
 	kept[0] = log;
 	MemoryContextSetParent(log->cxt, TopMemoryContext);

@@ -14,7 +14,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -28,40 +27,43 @@
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/version.h"
-#include "pg/write/partition.h"
+#include "pg/write/groups.h"
+#include "pg/write/locks.h"
 #include "pg/write/table.h"
 
 #define BATCH_BYTES_MAX ((size_t) 1 << 20) /* of strings; a larger row makes a batch of its own */
 #define MODIFY_ARENA_MAX ((size_t) 4 << 30)
 
+/* A statement that inserts into a table. */
 typedef struct BifangModify
 {
 	dlist_node node;
 	bool linked; /* may have rows in the buffer */
 	MemoryContextCallback unlink_on_reset;
-	MemoryContext row_cxt; /* what a conversion leaves behind; reset per batch */
+
+	/* Where the rows go. */
 	BifangTable table;
 	BifangTarget target;
-	const BfIceSpec *spec;
+	CommandId cid;
+	SubTransactionId subid;
+	BifangWriter *writer;
+	BifangGroups *groups; /* of the rows of a batch, by partition; NULL = there is one */
+
+	/* What of them. */
 	int n_cols;
 	BifangColumnIn *cols; /* in the order of the lake's schema */
 	int n_meta;
 	AttrNumber *meta; /* columns that are facts about rows: nothing can be stored there */
-	BfArena *arena;	  /* the batch */
-	BfArena *bytes;	  /* strings of the batch */
+
+	/* The buffer. */
+	MemoryContext row_cxt; /* what a conversion leaves behind; reset per batch */
+	BfArena *arena;		   /* the batch */
+	BfArena *bytes;		   /* strings of the batch */
 	BfBatch *batch;
-	CommandId cid;
-	SubTransactionId subid;
-	BifangWriter *writer;
+
+	/* For EXPLAIN. */
 	int64 n_rows;
 	int64 n_batches;
-
-	/* Grouping by partition, allocated when the lake table has any. */
-	BfBuffer *keys; /* encoded partition values, row after row */
-	BfValue *values;
-	int32 *group_of_row;
-	int32 *group_first;
-	int32 *ordered;
 } BifangModify;
 
 /* Statements that are running in this backend, outermost first. */
@@ -86,7 +88,6 @@ bind_columns(BifangModify *m, Relation rel)
 {
 	TupleDesc desc = RelationGetDescr(rel);
 	const BfSchema *schema = m->target.schema;
-	int n_bound = 0;
 
 	m->n_cols = schema->n_fields;
 	m->cols = palloc0(sizeof *m->cols * (Size) Max(m->n_cols, 1));
@@ -123,7 +124,7 @@ bind_columns(BifangModify *m, Relation rel)
 					 errmsg("columns \"%s\" and \"%s\" are the same column of the lake table",
 							m->cols[f].name, NameStr(att->attname))));
 		bifang_in_prepare(&m->cols[f], &schema->fields[f], att);
-		n_bound++;
+		Assert(m->cols[f].attnum == att->attnum);
 	}
 	for (int f = 0; f < m->n_cols; f++)
 		if (m->cols[f].attnum == 0 && schema->fields[f].required)
@@ -137,32 +138,18 @@ static void
 prepare_partitions(BifangModify *m)
 {
 	const BfIceMetadata *md = m->table.ice->metadata;
-	BfError err = {0};
+	const BfIceSpec *spec = bf_ice_spec(md, md->default_spec_id);
 
-	m->spec = bf_ice_spec(md, md->default_spec_id);
-	if (m->spec == NULL || m->spec->n_fields == 0)
-	{
-		m->spec = NULL;
+	if (spec == NULL || spec->n_fields == 0)
 		return;
-	}
-	for (int32_t i = 0; i < m->spec->n_fields; i++)
-		if (m->spec->fields[i].transform.kind == BF_TRANSFORM_UNKNOWN ||
-			bf_schema_find_id(m->target.schema, m->spec->fields[i].source_id) < 0)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("lake table %s.%s is partitioned by an unknown transform \"%s\"",
-								   m->table.row.ns, m->table.row.name,
-								   m->spec->fields[i].transform_text)));
-	BIFANG_CHECK(bf_buffer_new(m->arena, (size_t) 1 << 30, &m->keys, &err), &err);
-	/* Not from palloc: the values are aligned to 16 bytes. */
-	m->values = bf_arena_alloc_array(m->arena, (size_t) m->spec->n_fields, sizeof *m->values);
-	if (m->values == NULL)
-	{
-		(void) bf_arena_fail(m->arena, (size_t) m->spec->n_fields, &err);
-		bifang_report(&err);
-	}
-	m->group_of_row = palloc(sizeof(int32) * BF_BATCH_ROWS);
-	m->group_first = palloc(sizeof(int32) * (BF_BATCH_ROWS + 1));
-	m->ordered = palloc(sizeof(int32) * BF_BATCH_ROWS);
+	for (int32_t i = 0; i < spec->n_fields; i++)
+		if (spec->fields[i].transform.kind == BF_TRANSFORM_UNKNOWN ||
+			bf_schema_find_id(m->target.schema, spec->fields[i].source_id) < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("lake table %s.%s is partitioned by an unknown transform \"%s\"",
+							m->table.row.ns, m->table.row.name, spec->fields[i].transform_text)));
+	m->groups = bifang_groups_new(m->arena, spec, m->target.schema);
 }
 
 /* Everything lives in the executor's context and goes with it. */
@@ -182,6 +169,7 @@ modify_begin(EState *estate, Relation rel)
 	bifang_table_open(RelationGetRelid(rel), snap, cxt, &m->table);
 	UnregisterSnapshot(snap);
 	m->target = bifang_table_target(&m->table);
+	Assert(m->target.live_dir[0] == '/');
 	m->row_cxt = AllocSetContextCreate(cxt, "bifang insert values", ALLOCSET_DEFAULT_SIZES);
 	m->arena = bifang_arena(cxt, "insert batch", MODIFY_ARENA_MAX);
 	m->bytes = bifang_arena(cxt, "insert strings", MODIFY_ARENA_MAX);
@@ -197,101 +185,28 @@ modify_begin(EState *estate, Relation rel)
 	return m;
 }
 
-/* Partitions ---------------------------------------------------------------------------------- */
-
-/* Numbers the rows' partitions in order of appearance; returns how many there are. */
-static int32
-group_rows(BifangModify *m)
-{
-	enum
-	{
-		SLOTS = 2 * BF_BATCH_ROWS
-	};
-	static int32 slots[SLOTS]; /* group + 1 */
-	static size_t key_at[BF_BATCH_ROWS + 1];
-	int32 n_groups = 0;
-	BfError err = {0};
-
-	memset(slots, 0, sizeof slots);
-	m->keys->len = 0;
-	for (int32 row = 0; row < m->batch->n_rows; row++)
-	{
-		size_t at = m->keys->len;
-		size_t len;
-		uint32 slot;
-
-		BIFANG_CHECK(bifang_partition_of_row(m->spec, m->target.schema, m->batch, row, m->values,
-											 m->keys, &err),
-					 &err);
-		key_at[row] = at;
-		key_at[row + 1] = m->keys->len;
-		len = m->keys->len - at;
-		slot = hash_bytes(m->keys->data + at, (int) len) % SLOTS;
-		for (;; slot = (slot + 1) % SLOTS)
-		{
-			int32 first;
-
-			if (slots[slot] == 0)
-			{
-				m->group_first[n_groups++] = row;
-				slots[slot] = n_groups;
-				break;
-			}
-			first = m->group_first[slots[slot] - 1];
-			if (key_at[first + 1] - key_at[first] == len &&
-				memcmp(m->keys->data + key_at[first], m->keys->data + at, len) == 0)
-				break;
-		}
-		m->group_of_row[row] = slots[slot] - 1;
-	}
-	return n_groups;
-}
+/* Writing ------------------------------------------------------------------------------------- */
 
 static void
-append_rows(BifangModify *m, const int32 *rows, int32 n)
+append_rows(void *arg, const int32 *rows, int32 n)
 {
+	BifangModify *m = arg;
+
 	bifang_writer_append(m->writer, m->target.schema, m->batch, rows, n, m->cid, m->subid);
 	m->n_batches++;
 }
-
-static void
-append_groups(BifangModify *m)
-{
-	int32 n_groups = group_rows(m);
-	int32 n_rows = m->batch->n_rows;
-	int32 *end = m->group_first; /* reused: one past the group's last row in `ordered` */
-	int32 first = 0;
-
-	if (n_groups == 1)
-	{
-		append_rows(m, NULL, n_rows);
-		return;
-	}
-	memset(end, 0, sizeof *end * (Size) (n_groups + 1));
-	for (int32 row = 0; row < n_rows; row++)
-		end[m->group_of_row[row] + 1]++;
-	for (int32 g = 0; g < n_groups; g++)
-		end[g + 1] += end[g];
-	for (int32 row = 0; row < n_rows; row++)
-		m->ordered[end[m->group_of_row[row]]++] = row;
-	for (int32 g = 0; g < n_groups; g++)
-	{
-		append_rows(m, m->ordered + first, end[g] - first);
-		first = end[g];
-	}
-}
-
-/* Writing ------------------------------------------------------------------------------------- */
 
 static void
 write_out(BifangModify *m)
 {
 	if (m->batch == NULL || m->batch->n_rows == 0)
 		return;
+	Assert(m->linked && m->writer != NULL);
+	Assert(m->batch->n_rows <= BF_BATCH_ROWS);
 	for (int i = 0; i < m->n_cols; i++)
 		m->batch->cols[i].n = m->batch->n_rows;
-	if (m->spec != NULL)
-		append_groups(m);
+	if (m->groups != NULL)
+		bifang_groups_split(m->groups, m->batch, append_rows, m);
 	else
 		append_rows(m, NULL, m->batch->n_rows);
 	m->batch->n_rows = 0;
@@ -334,6 +249,7 @@ add_row(BifangModify *m, TupleTableSlot *slot)
 
 	old = MemoryContextSwitchTo(m->row_cxt);
 	row = m->batch->n_rows;
+	Assert(row < BF_BATCH_ROWS);
 	for (int i = 0; i < m->n_cols; i++)
 	{
 		const BifangColumnIn *c = &m->cols[i];
@@ -410,7 +326,10 @@ bifang_modify_end_sub(SubTransactionId subid, SubTransactionId parent, bool abor
 		if (abort)
 			unlink_modify(m);
 		else
+		{
+			Assert(parent < subid);
 			m->subid = parent;
+		}
 	}
 }
 
@@ -420,6 +339,7 @@ bifang_modify_forget(void)
 	dlist_mutable_iter it;
 
 	dlist_foreach_modify(it, &running) unlink_modify(dlist_container(BifangModify, node, it.cur));
+	Assert(dlist_is_empty(&running));
 }
 
 /* Callbacks ----------------------------------------------------------------------------------- */

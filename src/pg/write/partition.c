@@ -238,6 +238,8 @@ BfStatus
 bifang_partition_of_row(const BfIceSpec *spec, const BfSchema *schema, const BfBatch *batch,
 						int32 row, BfValue *values, BfBuffer *key, BfError *err)
 {
+	Assert(batch->n_cols == schema->n_fields);
+	Assert(row >= 0 && row < batch->n_rows);
 	for (int32_t i = 0; i < spec->n_fields; i++)
 	{
 		int32_t column = bf_schema_find_id(schema, spec->fields[i].source_id);

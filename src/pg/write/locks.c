@@ -1,0 +1,82 @@
+/*
+ * pg/write/locks.c: see locks.h.
+ */
+#include "pg/write/locks.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+
+#include "pg/server/version.h"
+
+#define LOCK_LEDGER 0xBF01
+#define LOCK_TABLE 0xBF02
+
+static LOCKTAG
+ledger_tag(int64 ledger_id)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) ledger_id >> 32), (uint32) ledger_id,
+						 LOCK_LEDGER);
+	return tag;
+}
+
+bool
+bifang_lock_ledger(int64 ledger_id, bool wait)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+void
+bifang_unlock_ledger(int64 ledger_id)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+static LOCKTAG
+table_tag(const char *table_uuid)
+{
+	uint64 hash =
+		hash_bytes_extended((const unsigned char *) table_uuid, (int) strlen(table_uuid), 0);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_TABLE);
+	return tag;
+}
+
+void
+bifang_lock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+bifang_unlock_table(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+bool
+bifang_ledger_is_locked(int64 ledger_id)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	return bifang_lock_held(&tag, ExclusiveLock);
+}
+
+bool
+bifang_table_is_locked(const char *table_uuid)
+{
+	LOCKTAG tag = table_tag(table_uuid);
+
+	return bifang_lock_held(&tag, ExclusiveLock);
+}
