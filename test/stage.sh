@@ -8,12 +8,17 @@ set -e
 exec 9>"$RUN/stage.lock"
 flock 9
 
+# With CHECKED the assertions of both worlds are compiled in; the server has what they call.
+objects=$ROOT/build/pg flags=
+if [ -n "$CHECKED" ]; then
+	objects=$ROOT/build/pg-checked flags="-DUSE_ASSERT_CHECKING -DBF_DEBUG"
+fi
 # A Makefile of its own there: PGXS takes the directory of the first one for VPATH, and through that
 # would find what `make` has left beside the sources.
-mkdir -p "$ROOT/build/pg"
-echo "include $ROOT/Makefile" >"$ROOT/build/pg/Makefile"
-make --no-print-directory -s -j"${JOBS:-2}" -C "$ROOT/build/pg" SRC="$ROOT/" \
-	PG_CONFIG="$PG_CONFIG" with_llvm=no all-lib 9>&- ||
+mkdir -p "$objects"
+echo "include $ROOT/Makefile" >"$objects/Makefile"
+make --no-print-directory -s -j"${JOBS:-2}" -C "$objects" SRC="$ROOT/" \
+	PG_CONFIG="$PG_CONFIG" with_llvm=no COPT="$flags" all-lib 9>&- ||
 	die "the extension does not build"
 
 if [ ! -x "$PGBIN/postgres" ]; then
@@ -31,7 +36,7 @@ put() {
 	install -m "$1" "$2" "$3.new.$$"
 	mv -f "$3.new.$$" "$3"
 }
-put 755 "$ROOT/build/pg/bifang_fdw.so" "$PGLIB/bifang_fdw.so"
+put 755 "$objects/bifang_fdw.so" "$PGLIB/bifang_fdw.so"
 put 644 "$ROOT/bifang_fdw.control" "$PGSHARE/extension/bifang_fdw.control"
 for sql in "$ROOT"/sql/bifang_fdw--*.sql; do
 	put 644 "$sql" "$PGSHARE/extension/$(basename "$sql")"
