@@ -18,8 +18,8 @@
  * the array. Deletes that apply to no file of the plan are left out at once.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/internal.h"
 #include "iceberg/plan_internal.h"
 
@@ -331,7 +331,7 @@ begins_a_path(BfiDeletePlan *d, const char *text, bool *out, BfError *err)
 		for (int32_t i = 0; i < d->n_files; i++)
 			if (d->targets[i].group >= 0)
 				d->sorted_paths[d->n_sorted++] = d->files[i].path;
-		qsort(d->sorted_paths, (size_t) d->n_sorted, sizeof *d->sorted_paths, compare_texts);
+		bf_sort(d->sorted_paths, (size_t) d->n_sorted, sizeof *d->sorted_paths, compare_texts);
 	}
 	high = d->n_sorted;
 	while (low < high)
@@ -471,7 +471,7 @@ sort_list(BfiDeletePlan *d, List *list, const List *more, BfError *err)
 	if (n_more > 0)
 		memcpy(list->sorted + n, more->sorted, (size_t) n_more * sizeof *list->sorted);
 	list->n += n_more;
-	qsort(list->sorted, (size_t) list->n, sizeof *list->sorted, compare_sequence);
+	bf_sort(list->sorted, (size_t) list->n, sizeof *list->sorted, compare_sequence);
 	return BF_OK;
 }
 

@@ -14,8 +14,8 @@
  * An index is made when a column has been asked for for the third time: the first two are planner
  * and executor of a first query.
  */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 #include "iceberg/prune_internal.h"
@@ -126,7 +126,6 @@ static BfStatus
 rank_entries(const Make *m, Ranked **out, BfError *err)
 {
 	int32_t n = m->data->n;
-	bool sorted = true;
 	Ranked *ranked;
 
 	BF_NEW_RAW(m->work, ranked, n, err);
@@ -140,10 +139,8 @@ rank_entries(const Make *m, Ranked **out, BfError *err)
 		ranked[i] = (Ranked){.entry = i, .rank = !s.known ? 2 : s.has_min ? 0 : 1, .min = s.min};
 		if (ranked[i].rank == 0)
 			BF_TRY(keep_view(m->work, &ranked[i].min, err));
-		sorted = sorted && (i == 0 || compare_ranked(&ranked[i - 1], &ranked[i]) < 0);
 	}
-	if (!sorted)
-		qsort(ranked, (size_t) n, sizeof *ranked, compare_ranked);
+	bf_sort(ranked, (size_t) n, sizeof *ranked, compare_ranked);
 	*out = ranked;
 	return BF_OK;
 }

@@ -42,6 +42,7 @@ typedef struct BfLocationPair
 	const char *authority;
 	const char *path;
 	const char *local; /* absolute directory, no trailing slash but in "/" */
+	int32_t number;	   /* in the text */
 } BfLocationPair;
 
 typedef struct BfLocationMap

@@ -1,8 +1,8 @@
 /*
  * The text of a location map, and its order.
  */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/internal.h"
 #include "iceberg/location.h"
 
@@ -72,10 +72,10 @@ parse_pair(BfArena *a, const char **text, BfLocationPair *pair, BfError *err)
 static int
 compare_pairs(const void *x, const void *y)
 {
-	size_t a = strlen(((const BfLocationPair *) x)->path);
-	size_t b = strlen(((const BfLocationPair *) y)->path);
+	const BfLocationPair *p = x, *q = y;
+	size_t a = strlen(p->path), b = strlen(q->path);
 
-	return (a < b) - (a > b);
+	return a != b ? (a < b) - (a > b) : p->number - q->number;
 }
 
 /* Two directories for one prefix: nobody knows which. */
@@ -106,11 +106,12 @@ bf_location_map_parse(BfArena *a, const char *text, BfLocationMap **out, BfError
 	BF_NEW(a, m->pairs, commas + 1, err);
 	for (const char *p = text;; p++)
 	{
+		m->pairs[m->n].number = m->n;
 		BF_TRY(parse_pair(a, &p, &m->pairs[m->n++], err));
 		if (*p == '\0')
 			break;
 	}
-	qsort(m->pairs, (size_t) m->n, sizeof *m->pairs, compare_pairs);
+	bf_sort(m->pairs, (size_t) m->n, sizeof *m->pairs, compare_pairs);
 	BF_TRY(check_repeats(m, err));
 	*out = m;
 	return BF_OK;

@@ -1,8 +1,8 @@
 #include "iceberg/manifest.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/internal.h"
 
 /* Reading one manifest. */
@@ -119,7 +119,6 @@ read_bounds(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceBound **out
 			BfError *err)
 {
 	const BfAvroValue *value;
-	bool sorted = true;
 	int32_t id;
 
 	if (map == NULL)
@@ -130,13 +129,11 @@ read_bounds(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceBound **out
 		if (!map_item(map, i, key_id, &id, &value) || value == NULL ||
 			(value->schema->type != BF_AVRO_BYTES && value->schema->type != BF_AVRO_FIXED))
 			continue;
-		sorted &= *n == 0 || (*out)[*n - 1].field_id <= id;
 		(*out)[*n].field_id = id;
 		BF_TRY(bfi_copy_view(a, value->u.bytes, &(*out)[*n].bytes, err));
 		(*n)++;
 	}
-	if (!sorted)
-		qsort(*out, (size_t) *n, sizeof **out, compare_bounds);
+	bf_sort(*out, (size_t) *n, sizeof **out, compare_bounds);
 	return BF_OK;
 }
 
@@ -145,7 +142,6 @@ read_counts(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceCount **out
 			BfError *err)
 {
 	const BfAvroValue *value;
-	bool sorted = true;
 	int32_t id;
 
 	if (map == NULL)
@@ -154,12 +150,8 @@ read_counts(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceCount **out
 	for (int32_t i = 0; i < map->u.list.n; i++)
 		if (map_item(map, i, key_id, &id, &value) && value != NULL &&
 			(value->schema->type == BF_AVRO_LONG || value->schema->type == BF_AVRO_INT))
-		{
-			sorted &= *n == 0 || (*out)[*n - 1].field_id <= id;
 			(*out)[(*n)++] = (BfIceCount){id, value->u.i};
-		}
-	if (!sorted)
-		qsort(*out, (size_t) *n, sizeof **out, compare_counts);
+	bf_sort(*out, (size_t) *n, sizeof **out, compare_counts);
 	return BF_OK;
 }
 

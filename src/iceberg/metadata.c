@@ -1,7 +1,6 @@
 #include "iceberg/metadata.h"
 
-#include <stdlib.h>
-
+#include "base/sort.h"
 #include "iceberg/internal.h"
 
 /* What a version 1 table without the key starts its partition field ids at. */
@@ -65,7 +64,7 @@ compare_id_index(const void *x, const void *y)
 static BfStatus
 sort_unique(IdIndex *ids, int32_t n, const char *what, BfError *err)
 {
-	qsort(ids, (size_t) n, sizeof *ids, compare_id_index);
+	bf_sort(ids, (size_t) n, sizeof *ids, compare_id_index);
 	for (int32_t i = 1; i < n; i++)
 		if (ids[i].id == ids[i - 1].id)
 			BF_FAIL(err, BF_ERR_CORRUPT, "%s: id %lld is given twice", what, (long long) ids[i].id);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/internal.h"
 
 #define FIXED_LENGTH_MAX (1 << 30)
@@ -276,7 +277,7 @@ bfi_schema_parse(BfArena *a, const json_t *json, const char *where, BfSchema *ou
 	BF_NEW(a, ids, p.n_fields, err);
 	end = collect_ids(out->fields, out->n_fields, ids);
 	BF_ASSERT(end - ids == p.n_fields);
-	qsort(ids, (size_t) (end - ids), sizeof *ids, compare_ids);
+	bf_sort(ids, (size_t) (end - ids), sizeof *ids, compare_ids);
 	for (int64_t i = 1; i < p.n_fields; i++)
 		if (ids[i] == ids[i - 1])
 			BF_FAIL(err, BF_ERR_CORRUPT, "%s: field id %d is given twice", where, ids[i]);
@@ -374,7 +375,7 @@ bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *schemas, int32_t 
 	BF_NEW(a, entries, n, err);
 	n = 0;
 	BF_TRY(flatten_mapping(a, json, entries, &n, err));
-	qsort(entries, (size_t) n, sizeof *entries, compare_mapped);
+	bf_sort(entries, (size_t) n, sizeof *entries, compare_mapped);
 	for (int32_t i = 1; i < n; i++)
 		if (entries[i].id == entries[i - 1].id)
 			BF_FAIL(err, BF_ERR_CORRUPT, MAPPING_KEY ": field id %d is given twice", entries[i].id);

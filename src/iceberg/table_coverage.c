@@ -1,8 +1,8 @@
 /*
  * Coverage of a table: what logical files name, what main has as Parquet.
  */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "iceberg/internal.h"
 
 static BfStatus
@@ -121,7 +121,7 @@ bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files, B
 		for (int32_t k = 0; files[i].logical && k < files[i].log.ranges.n; k++)
 			named[n++] =
 				(NamedRange){files[i].log.ledger_id, files[i].log.ranges.ranges[k], files[i].path};
-	qsort(named, (size_t) n, sizeof *named, compare_named);
+	bf_sort(named, (size_t) n, sizeof *named, compare_named);
 	BF_TRY(check_disjoint(named, n, err));
 	for (int64_t i = 0; i < n; i++)
 	{

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "log/internal.h"
 
 #define NAME_DIGITS 20
@@ -143,7 +144,7 @@ list_segments(BfLogDir *d, BfBuffer *found, bool *gone, BfError *err)
 	found->len = 0;
 	BF_TRY(host->list(host, d->dir, found_entry, found, err));
 	n = found->len / sizeof(FoundFile);
-	bfi_sort(found->data, n, sizeof(FoundFile), compare_files);
+	bf_sort(found->data, n, sizeof(FoundFile), compare_files);
 	BF_TRY(collect(d, (const FoundFile *) (const void *) found->data, n, err));
 	return stat_segments(d, gone, err);
 }

@@ -17,15 +17,10 @@
 
 #include "log/segment.h"
 
-/* ---- text and sorting (rangeset.c, sort.c) ---- */
+/* ---- text (rangeset.c) ---- */
 
 /* Decimal numbers as range sets spell them: no sign, no leading zeros, at most max. */
 extern BfStatus bfi_text_number(BfCursor *c, int64_t max, int64_t *out, BfError *err) BF_MUST_CHECK;
-
-typedef int (*BfiCompare)(const void *x, const void *y);
-
-/* Heap sort: in place, no recursion, n log n for any input. `size` is at most 32. */
-extern void bfi_sort(void *base, size_t n, size_t size, BfiCompare compare);
 
 /* ---- a directory (dir.c) ---- */
 

@@ -1,5 +1,6 @@
 #include "log/rangeset.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "log/internal.h"
 
@@ -165,7 +166,6 @@ BfStatus
 bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out, BfError *err)
 {
 	BfRange *copy;
-	bool sorted = true;
 	Sink s = {NULL, 0, 0};
 
 	BF_ASSERT(n >= 0);
@@ -178,12 +178,9 @@ bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out, 
 					ranges[i].last <= BF_ENTRY_MAX,
 				-1, "%lld-%lld is not a range of entries", (long long) ranges[i].first,
 				(long long) ranges[i].last);
-		if (i > 0 && ranges[i].first < ranges[i - 1].first)
-			sorted = false;
 		copy[i] = ranges[i];
 	}
-	if (!sorted)
-		bfi_sort(copy, (size_t) n, sizeof *copy, compare_ranges);
+	bf_sort(copy, (size_t) n, sizeof *copy, compare_ranges);
 	/* In place: the sink never writes past the range that is read next. */
 	s.ranges = copy;
 	for (int32_t i = 0; i < n; i++)

@@ -10,11 +10,10 @@
  *
  * Members in columns and others are shown in one order, that of their names.
  */
+#include "base/sort.h"
 #include "base/text.h"
 #include "parquet/internal.h"
 #include "parquet/variant.h"
-
-#include <stdlib.h>
 
 /* Columns of a pair. */
 typedef struct Pair
@@ -228,7 +227,7 @@ object_text(Texts *t, const Pair *p, int32_t i, BfView rest, int depth, BfError 
 	BF_TRY(collect(t, p, i, rest, err));
 	n = (t->members->len - base) / sizeof(Member);
 	if (n > 0)
-		qsort(t->members->data + base, n, sizeof(Member), compare_members);
+		bf_sort(t->members->data + base, n, sizeof(Member), compare_members);
 	BF_TRY(bf_buffer_u8(t->out, '{', err));
 	for (size_t k = 0; k < n; k++)
 	{

@@ -1,5 +1,7 @@
 #include "vec/pred_internal.h"
 
+#include "base/sort.h"
+
 /* Kinds whose values mean the same when their storage is the same. 0: only the kind itself. */
 typedef enum KindClass
 {
@@ -168,84 +170,29 @@ collect_fields(const BfPred *p, int32_t *out, int32_t n, int depth)
 	return n;
 }
 
-/* Heap sort: qsort of the C library may allocate. `less` and `swap` work on positions. */
-typedef struct Sorter
+static int
+compare_fields(const void *x, const void *y)
 {
-	bool (*less)(const void *base, int32_t i, int32_t j);
-	void (*swap)(void *base, int32_t i, int32_t j);
-} Sorter;
+	int32_t a = *(const int32_t *) x, b = *(const int32_t *) y;
 
-static void
-sift_down(void *base, const Sorter *s, int32_t root, int32_t n)
-{
-	for (int32_t child; (child = 2 * root + 1) < n; root = child)
-	{
-		if (child + 1 < n && s->less(base, child, child + 1))
-			child++;
-		if (!s->less(base, root, child))
-			return;
-		s->swap(base, root, child);
-	}
+	return (a > b) - (a < b);
 }
 
-static void
-heap_sort(void *base, const Sorter *s, int32_t n)
+static int
+compare_values(const void *x, const void *y)
 {
-	for (int32_t i = n / 2; i-- > 0;)
-		sift_down(base, s, i, n);
-	for (int32_t i = n; i-- > 1;)
-	{
-		s->swap(base, 0, i);
-		sift_down(base, s, 0, i);
-	}
-}
-
-static bool
-field_less(const void *base, int32_t i, int32_t j)
-{
-	const int32_t *f = base;
-
-	return f[i] < f[j];
-}
-
-static void
-field_swap(void *base, int32_t i, int32_t j)
-{
-	int32_t *f = base;
-	int32_t t = f[i];
-
-	f[i] = f[j];
-	f[j] = t;
-}
-
-static bool
-value_less(const void *base, int32_t i, int32_t j)
-{
-	const BfValue *v = base;
-
-	return bf_value_compare(&v[i], &v[j]) < 0;
-}
-
-static void
-value_swap(void *base, int32_t i, int32_t j)
-{
-	BfValue *v = base;
-	BfValue t = v[i];
-
-	v[i] = v[j];
-	v[j] = t;
+	return bf_value_compare(x, y);
 }
 
 BfStatus
 bf_pred_fields(const BfPred *p, BfArena *a, int32_t **fields, int32_t *n, BfError *err)
 {
-	static const Sorter sorter = {field_less, field_swap};
 	int32_t all = collect_fields(p, NULL, 0, 0);
 
 	*n = 0;
 	BF_NEW(a, *fields, all, err);
 	collect_fields(p, *fields, 0, 0);
-	heap_sort(*fields, &sorter, all);
+	bf_sort(*fields, (size_t) all, sizeof **fields, compare_fields);
 	for (int32_t i = 0; i < all; i++)
 		if (*n == 0 || (*fields)[*n - 1] != (*fields)[i])
 			(*fields)[(*n)++] = (*fields)[i];
@@ -255,14 +202,13 @@ bf_pred_fields(const BfPred *p, BfArena *a, int32_t **fields, int32_t *n, BfErro
 int32_t
 bf_pred_sort_values(BfValue *values, int32_t n)
 {
-	static const Sorter sorter = {value_less, value_swap};
 	int32_t m = 0;
 	int32_t unique = 0;
 
 	for (int32_t i = 0; i < n; i++)
 		if (!values[i].is_null)
 			values[m++] = values[i];
-	heap_sort(values, &sorter, m);
+	bf_sort(values, (size_t) m, sizeof *values, compare_values);
 	for (int32_t i = 0; i < m; i++)
 		if (unique == 0 || bf_value_compare(&values[unique - 1], &values[i]) != 0)
 			values[unique++] = values[i];

@@ -28,10 +28,6 @@ my @library = (
 	[qr/^store$/, qr/^(curl_|rd_kafka_)/],
 	[qr/./, qr/^__(builtin_|has_)/]);
 
-except(map { "src/$_: qsort() is not for the core" } qw(iceberg/delete_plan.c iceberg/entry_index.c
-	iceberg/location_map.c iceberg/manifest.c iceberg/metadata.c iceberg/metadata_schema.c
-	iceberg/table_coverage.c parquet/variant_shred.c));
-
 my %defined; # anywhere in the core: functions and macros that look like them
 my @files = grep { !m{^src/pg/} } files(qr/\.[ch]$/, 'src');
 my %code = map { $_ => code($_) } @files;
