@@ -323,7 +323,7 @@ compare_texts(const void *x, const void *y)
 static BfStatus
 begins_a_path(BfiDeletePlan *d, const char *text, bool *out, BfError *err)
 {
-	int32_t low = 0, high;
+	int32_t at;
 
 	if (d->sorted_paths == NULL)
 	{
@@ -333,17 +333,8 @@ begins_a_path(BfiDeletePlan *d, const char *text, bool *out, BfError *err)
 				d->sorted_paths[d->n_sorted++] = d->files[i].path;
 		bf_sort(d->sorted_paths, (size_t) d->n_sorted, sizeof *d->sorted_paths, compare_texts);
 	}
-	high = d->n_sorted;
-	while (low < high)
-	{
-		int32_t mid = low + (high - low) / 2;
-
-		if (strcmp(d->sorted_paths[mid], text) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*out = low < d->n_sorted && strncmp(d->sorted_paths[low], text, strlen(text)) == 0;
+	BF_SEARCH(int32_t, at, d->n_sorted, i, strcmp(d->sorted_paths[i], text) < 0);
+	*out = at < d->n_sorted && strncmp(d->sorted_paths[at], text, strlen(text)) == 0;
 	return BF_OK;
 }
 
@@ -479,18 +470,10 @@ sort_list(BfiDeletePlan *d, List *list, const List *more, BfError *err)
 static BfIceDeletes
 not_older(const List *list, int64_t sequence)
 {
-	int32_t low = 0, high = list->n;
+	int32_t at;
 
-	while (low < high)
-	{
-		int32_t mid = low + (high - low) / 2;
-
-		if (list->sorted[mid]->sequence_number < sequence)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (BfIceDeletes){list->n - low, low < list->n ? list->sorted + low : NULL};
+	BF_SEARCH(int32_t, at, list->n, i, list->sorted[i]->sequence_number < sequence);
+	return (BfIceDeletes){list->n - at, at < list->n ? list->sorted + at : NULL};
 }
 
 static BfStatus

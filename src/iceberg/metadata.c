@@ -429,20 +429,12 @@ bf_ice_spec(const BfIceMetadata *m, int32_t spec_id)
 const BfIceSnapshot *
 bf_ice_snapshot(const BfIceMetadata *m, int64_t id)
 {
-	int32_t low = 0, high = m->n_snapshots;
+	int32_t at;
 
-	while (low < high)
-	{
-		int32_t mid = low + (high - low) / 2;
-
-		if (m->snapshots[m->snapshots_by_id[mid]].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == m->n_snapshots || m->snapshots[m->snapshots_by_id[low]].id != id)
+	BF_SEARCH(int32_t, at, m->n_snapshots, i, m->snapshots[m->snapshots_by_id[i]].id < id);
+	if (at == m->n_snapshots || m->snapshots[m->snapshots_by_id[at]].id != id)
 		return NULL;
-	return &m->snapshots[m->snapshots_by_id[low]];
+	return &m->snapshots[m->snapshots_by_id[at]];
 }
 
 const BfIceSnapshot *

@@ -1,5 +1,6 @@
 #include "log/rangeset.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "log/internal.h"
 
@@ -73,19 +74,10 @@ bf_coverage_format(const BfCoverage *c, BfBuffer *out, BfError *err)
 static int32_t
 seek(const BfCoverage *c, int64_t ledger_id)
 {
-	int32_t lo = 0;
-	int32_t hi = c->n;
+	int32_t at;
 
-	while (lo < hi)
-	{
-		int32_t mid = lo + (hi - lo) / 2;
-
-		if (c->items[mid].ledger_id < ledger_id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	BF_SEARCH(int32_t, at, c->n, i, c->items[i].ledger_id < ledger_id);
+	return at;
 }
 
 const BfRangeSet *

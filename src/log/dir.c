@@ -189,19 +189,10 @@ bf_log_dir_segment(const BfLogDir *d, int32_t i)
 int32_t
 bfi_dir_find(const BfLogDir *d, int64_t entry)
 {
-	int32_t lo = 0;
-	int32_t hi = d->n_segments;
+	int32_t at;
 
-	while (lo < hi)
-	{
-		int32_t mid = lo + (hi - lo) / 2;
-
-		if (d->segments[mid].base_offset <= entry)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > 0 ? lo - 1 : 0;
+	BF_SEARCH(int32_t, at, d->n_segments, i, d->segments[i].base_offset <= entry);
+	return at > 0 ? at - 1 : 0;
 }
 
 BfStatus

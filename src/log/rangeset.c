@@ -298,19 +298,10 @@ bf_rangeset_count(const BfRangeSet *s)
 int32_t
 bf_rangeset_seek(const BfRangeSet *s, int64_t entry)
 {
-	int32_t lo = 0;
-	int32_t hi = s->n;
+	int32_t at;
 
-	while (lo < hi)
-	{
-		int32_t mid = lo + (hi - lo) / 2;
-
-		if (s->ranges[mid].last < entry)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	BF_SEARCH(int32_t, at, s->n, i, s->ranges[i].last < entry);
+	return at;
 }
 
 bool

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "log/internal.h"
 
 /*
@@ -49,20 +50,12 @@ open_txns(const TxnState *s, size_t *n)
 static size_t
 open_at(const TxnState *s, int64_t producer_id)
 {
-	size_t lo = 0;
+	size_t at;
 	size_t hi;
 	const OpenTxn *txns = open_txns(s, &hi);
 
-	while (lo < hi)
-	{
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (txns[mid].producer_id < producer_id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	BF_SEARCH(size_t, at, hi, i, txns[i].producer_id < producer_id);
+	return at;
 }
 
 static BfStatus

@@ -3,6 +3,7 @@
  */
 #include "scan/pins.h"
 
+#include "base/sort.h"
 #include "log/rangeset.h"
 
 #define BYTES_MAX ((size_t) 1 << 30)
@@ -21,19 +22,10 @@ static const uint8_t magic[4] = {'B', 'F', 'P', '1'};
 const BfScanLedger *
 bf_scan_pins_ledger(const BfScanPins *pins, int64_t id)
 {
-	int32_t low = 0;
-	int32_t high = pins->n_ledgers;
+	int32_t at;
 
-	while (low < high)
-	{
-		int32_t middle = low + (high - low) / 2;
-
-		if (pins->ledgers[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < pins->n_ledgers && pins->ledgers[low].id == id ? &pins->ledgers[low] : NULL;
+	BF_SEARCH(int32_t, at, pins->n_ledgers, i, pins->ledgers[i].id < id);
+	return at < pins->n_ledgers && pins->ledgers[at].id == id ? &pins->ledgers[at] : NULL;
 }
 
 /* ---- packing ---- */

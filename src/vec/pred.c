@@ -76,19 +76,10 @@ bfi_pred_effective_kind(const BfPred *p, BfType type)
 int32_t
 bfi_pred_lower_bound(const BfPred *p, const BfValue *v)
 {
-	int32_t low = 0;
-	int32_t high = p->n_values;
+	int32_t at;
 
-	while (low < high)
-	{
-		int32_t mid = low + (high - low) / 2;
-
-		if (bf_value_compare(&p->values[mid], v) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	BF_SEARCH(int32_t, at, p->n_values, i, bf_value_compare(&p->values[i], v) < 0);
+	return at;
 }
 
 /* One value: what equals it under PostgreSQL's rules may have other bits. */
