@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 
-#include "iceberg/civil.h"
+#include "base/civil.h"
 #include "iceberg/internal.h"
 
 #define DAY_US INT64_C(86400000000)
@@ -79,9 +79,9 @@ take_date(const char **s, int64_t *days)
 	if (!take_char(s, '-') || !take_digits(s, 2, &month) || !take_char(s, '-') ||
 		!take_digits(s, 2, &day) || month < 1 || month > 12 || day < 1)
 		return false;
-	*days = bfi_days_from_civil(year, (int) month, day);
+	*days = bf_days_from_civil(year, (int) month, day);
 	/* The day exists in that month. */
-	return bfi_civil_from_days(*days).day == day;
+	return bf_civil_from_days(*days).day == day;
 }
 
 /* Units of 10^-places seconds since midnight; digits beyond them must be 0. */

@@ -5,7 +5,7 @@
  * Whatever can't be said (no such number in the column's type, an upper bound beyond the last
  * number) is left out: a missing bound only means less pruning.
  */
-#include "iceberg/civil.h"
+#include "base/civil.h"
 #include "iceberg/internal.h"
 #include "iceberg/prune_internal.h"
 
@@ -250,12 +250,12 @@ period_start(BfTransformKind kind, int64_t n, BfType source)
 
 	switch (kind)
 	{
-		case BF_TRANSFORM_YEAR: days = bfi_days_from_civil(1970 + n, 1, 1); break;
+		case BF_TRANSFORM_YEAR: days = bf_days_from_civil(1970 + n, 1, 1); break;
 		case BF_TRANSFORM_MONTH:
 		{
-			int64_t years = bfi_floor_div(n, 12);
+			int64_t years = bf_floor_div(n, 12);
 
-			days = bfi_days_from_civil(1970 + years, (int) (n - years * 12) + 1, 1);
+			days = bf_days_from_civil(1970 + years, (int) (n - years * 12) + 1, 1);
 			break;
 		}
 		case BF_TRANSFORM_DAY: days = n; break;

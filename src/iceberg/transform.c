@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-#include "iceberg/civil.h"
+#include "base/civil.h"
 
 #define MICROS_PER_HOUR INT64_C(3600000000)
 #define HOURS_PER_DAY 24
@@ -204,7 +204,7 @@ static int64_t
 to_micros(const BfValue *v)
 {
 	if (v->type.kind == BF_KIND_TIMESTAMP_NS || v->type.kind == BF_KIND_TIMESTAMPTZ_NS)
-		return bfi_floor_div(v->v.i64, NANOS_PER_MICRO);
+		return bf_floor_div(v->v.i64, NANOS_PER_MICRO);
 	return v->v.i64;
 }
 
@@ -281,8 +281,8 @@ time_part(BfTransformKind kind, const BfValue *source, int32_t *out, BfError *er
 {
 	int64_t hours = source->type.kind == BF_KIND_DATE
 						? (int64_t) source->v.i32 * HOURS_PER_DAY
-						: bfi_floor_div(to_micros(source), MICROS_PER_HOUR);
-	int64_t days = bfi_floor_div(hours, HOURS_PER_DAY);
+						: bf_floor_div(to_micros(source), MICROS_PER_HOUR);
+	int64_t days = bf_floor_div(hours, HOURS_PER_DAY);
 	int64_t result;
 	BfCivil c;
 
@@ -291,7 +291,7 @@ time_part(BfTransformKind kind, const BfValue *source, int32_t *out, BfError *er
 		case BF_TRANSFORM_HOUR: result = hours; break;
 		case BF_TRANSFORM_DAY: result = days; break;
 		default:
-			c = bfi_civil_from_days(days);
+			c = bf_civil_from_days(days);
 			result = c.year - 1970;
 			if (kind == BF_TRANSFORM_MONTH)
 				result = result * 12 + c.month - 1;

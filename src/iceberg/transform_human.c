@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/civil.h"
 #include "base/text.h"
-#include "iceberg/civil.h"
 
-#define SECONDS_PER_DAY INT64_C(86400)
 #define NANOS_PER_SECOND INT64_C(1000000000)
 
 static BfStatus
@@ -32,10 +31,10 @@ put_ordinal(BfTransformKind kind, int32_t v, BfBuffer *out, BfError *err)
 	if (kind == BF_TRANSFORM_YEAR)
 		return bf_buffer_printf(out, err, "%04lld", (long long) v + 1970);
 	if (kind == BF_TRANSFORM_MONTH)
-		return bf_buffer_printf(out, err, "%04lld-%02d", (long long) bfi_floor_div(v, 12) + 1970,
-								(int) (v - bfi_floor_div(v, 12) * 12 + 1));
-	days = kind == BF_TRANSFORM_DAY ? v : bfi_floor_div(hours, 24);
-	c = bfi_civil_from_days(days);
+		return bf_buffer_printf(out, err, "%04lld-%02d", (long long) bf_floor_div(v, 12) + 1970,
+								(int) (v - bf_floor_div(v, 12) * 12 + 1));
+	days = kind == BF_TRANSFORM_DAY ? v : bf_floor_div(hours, 24);
+	c = bf_civil_from_days(days);
 	BF_TRY(bf_buffer_printf(out, err, "%04lld-%02d-%02d", (long long) c.year, c.month, c.day));
 	if (kind == BF_TRANSFORM_HOUR)
 		return bf_buffer_printf(out, err, "-%02d", (int) (hours - days * 24));
@@ -63,17 +62,17 @@ put_time(int64_t second_of_day, int64_t nanos, BfBuffer *out, BfError *err)
 static BfStatus
 put_timestamp(int64_t v, int64_t per_second, bool zone, BfBuffer *out, BfError *err)
 {
-	int64_t seconds = bfi_floor_div(v, per_second);
+	int64_t seconds = bf_floor_div(v, per_second);
 	int64_t nanos = (v - seconds * per_second) * (NANOS_PER_SECOND / per_second);
-	int64_t days = bfi_floor_div(seconds, SECONDS_PER_DAY);
-	BfCivil c = bfi_civil_from_days(days);
+	int64_t days = bf_floor_div(seconds, BF_SECONDS_PER_DAY);
+	BfCivil c = bf_civil_from_days(days);
 
 	if (c.year > 9999)
 		BF_TRY(bf_buffer_u8(out, '+', err));
 	/* A minus takes one of printf's places, not one of Java's. */
 	BF_TRY(bf_buffer_printf(out, err, "%0*lld", c.year < 0 ? 5 : 4, (long long) c.year));
 	BF_TRY(bf_buffer_printf(out, err, "-%02d-%02dT", c.month, c.day));
-	BF_TRY(put_time(seconds - days * SECONDS_PER_DAY, nanos, out, err));
+	BF_TRY(put_time(seconds - days * BF_SECONDS_PER_DAY, nanos, out, err));
 	return zone ? bf_buffer_u8(out, 'Z', err) : BF_OK;
 }
 

@@ -2,22 +2,17 @@
 
 #include <stdio.h>
 
+#include "base/civil.h"
+
 /* "2024-02-29", proleptic Gregorian; *bc: the year counts down from 1. */
 static void
 date_text(int64_t days, char *out, size_t size, bool *bc)
 {
-	int64_t z = days + 719468;
-	int64_t era = (z >= 0 ? z : z - 146096) / 146097;
-	int64_t doe = z - era * 146097;
-	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	int64_t mp = (5 * doy + 2) / 153;
-	int64_t month = mp < 10 ? mp + 3 : mp - 9;
-	int64_t year = yoe + era * 400 + (month <= 2);
+	BfCivil c = bf_civil_from_days(days);
 
-	*bc = year <= 0;
-	snprintf(out, size, "%04lld-%02d-%02d", (long long) (*bc ? 1 - year : year), (int) month,
-			 (int) (doy - (153 * mp + 2) / 5 + 1));
+	*bc = c.year <= 0;
+	snprintf(out, size, "%04lld-%02d-%02d", (long long) (*bc ? 1 - c.year : c.year), c.month,
+			 c.day);
 }
 
 static void
@@ -43,7 +38,7 @@ bf_iso_text(BfKind kind, int64_t v, char *out, size_t size)
 		kind == BF_KIND_TIME_NS || kind == BF_KIND_TIMESTAMP_NS || kind == BF_KIND_TIMESTAMPTZ_NS;
 	bool utc = kind == BF_KIND_TIMESTAMPTZ || kind == BF_KIND_TIMESTAMPTZ_NS;
 	int64_t per_second = nanos ? 1000000000 : 1000000;
-	int64_t per_day = per_second * 86400;
+	int64_t per_day = per_second * BF_SECONDS_PER_DAY;
 	int64_t days = v;
 	char date[BF_ISO_BYTES] = "";
 	char time[BF_ISO_BYTES] = "";
@@ -58,8 +53,8 @@ bf_iso_text(BfKind kind, int64_t v, char *out, size_t size)
 	}
 	if (kind != BF_KIND_DATE)
 	{
-		days = v / per_day - (v % per_day < 0);
-		v = v % per_day + (v % per_day < 0 ? per_day : 0);
+		days = bf_floor_div(v, per_day);
+		v -= days * per_day;
 		time_text(v, per_second, time, sizeof time);
 	}
 	date_text(days, date, sizeof date, &bc);
