@@ -110,6 +110,12 @@ SELECT i, g FROM geometry ORDER BY i;
 SELECT i FROM geometry WHERE g = '\x010100000000000000000000000000000000000040';
 SELECT count(*) FROM geometry WHERE g > '\x';
 
+-- Rows so wide that only some of a batch become values at a time: all of them, and those that count.
+\set wide :data '/wide/rows.parquet'
+CREATE FOREIGN TABLE wide (id int, t text, pos bigint OPTIONS (meta 'pos')) SERVER rp OPTIONS (location :'wide');
+SELECT array_agg(id) AS ids, bool_and(t = repeat(chr(64 + id), 1500000) AND pos = id - 1) AS same FROM wide;
+SELECT array_agg(id) AS ids, bool_and(t = repeat(chr(64 + id), 1500000) AND pos = id - 1) AS same FROM wide WHERE id NOT IN (2, 7);
+
 -- After an error the session goes on.
 SELECT count(*) FROM alpha;
 
