@@ -11,7 +11,7 @@
  */
 #include "scan/work.h"
 
-const BfScanTier bf_scan_lake_tiers[BF_SCAN_LAKE_TIERS] = {
+const BfScanTier bf_scan_lake_tiers[BF_SCAN_LAKE_TIERS + 1] = {
 	[BF_SCAN_PARQUET] = {"parquet", "Parquet Files", "Parquet Rows", false},
 	[BF_SCAN_OFFLOAD] = {"offload", "Offloaded Ledgers", "Offloaded Rows", true},
 	[BF_SCAN_LIVE] = {"live", "Live Ledgers", "Live Rows", true},

@@ -4,8 +4,8 @@
 #include "exec/read/kafka_columns.h"
 #include "scan/work.h"
 
-const BfScanTier bf_scan_file_tiers[1] = {{"parquet", "Parquet Files", "Parquet Rows", false}};
-const BfScanTier bf_scan_kafka_tiers[1] = {{"kafka", "Kafka Partitions", "Kafka Rows", true}};
+const BfScanTier bf_scan_file_tiers[2] = {{"parquet", "Parquet Files", "Parquet Rows", false}};
+const BfScanTier bf_scan_kafka_tiers[2] = {{"kafka", "Kafka Partitions", "Kafka Rows", true}};
 
 BfStatus
 bf_scan_plan_files(BfScanList *l, const BfScanPins *pins, bool row_groups, BfError *err)

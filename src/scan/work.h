@@ -104,7 +104,7 @@ typedef struct BfScanList
 
 /* ---- planning ---- */
 
-/* Tiers of the plans below, by number. */
+/* Tiers of the plans below, by number; behind them one without a name. */
 typedef enum BfScanLakeTier
 {
 	BF_SCAN_PARQUET,
@@ -113,9 +113,9 @@ typedef enum BfScanLakeTier
 	BF_SCAN_LAKE_TIERS
 } BfScanLakeTier;
 
-extern const BfScanTier bf_scan_lake_tiers[BF_SCAN_LAKE_TIERS];
-extern const BfScanTier bf_scan_file_tiers[1];
-extern const BfScanTier bf_scan_kafka_tiers[1];
+extern const BfScanTier bf_scan_lake_tiers[BF_SCAN_LAKE_TIERS + 1];
+extern const BfScanTier bf_scan_file_tiers[2];
+extern const BfScanTier bf_scan_kafka_tiers[2];
 
 /* A lake table: the data files of `plan`, and of each ledger what its logical files name and
  * Parquet does not cover, with what is live. A ledger of the pins is one unit, wherever its bytes
