@@ -7,9 +7,9 @@
 #include "foreign/fdwapi.h"
 #include "nodes/makefuncs.h"
 
-#include "pg/lake/import.h"
 #include "pg/scan/analyze.h"
 #include "pg/scan/explain.h"
+#include "pg/scan/import.h"
 #include "pg/scan/node.h"
 #include "pg/scan/parallel.h"
 #include "pg/scan/plan.h"
@@ -112,8 +112,8 @@ end_scan(ForeignScanState *node)
 	if (n != NULL)
 	{
 		MemoryContextDelete(n->scan->cxt);
-		if (n->lake_plan != NULL)
-			dsm_detach(n->lake_plan);
+		if (n->shared_plan != NULL)
+			dsm_detach(n->shared_plan);
 	}
 	node->fdw_state = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "fmgr.h"
 
+#include "pg/scan/kind.h"
 #include "pg/server/settings.h"
 #include "pg/write/xact.h"
 
@@ -17,4 +18,5 @@ _PG_init(void)
 {
 	bifang_settings_define();
 	bifang_write_init();
+	bifang_kinds_init();
 }

@@ -17,14 +17,8 @@
 
 #include "postgres.h"
 
+#include "pg/catalog/formats.h"
 #include "pg/convert/policy.h"
-
-typedef enum BifangFormat
-{
-	BIFANG_ICEBERG,	 /* default: a table of the catalog, or of a directory by `location` */
-	BIFANG_PARQUET,	 /* plain Parquet files: a path or glob */
-	BIFANG_KAFKA_LOG /* partition directories of a Kafka broker: a path or glob */
-} BifangFormat;
 
 typedef enum BifangIsolation
 {
@@ -46,8 +40,6 @@ typedef enum BifangMeta
 	BIFANG_META_COUNT
 } BifangMeta;
 
-extern const char *bifang_format_name(BifangFormat f);
-
 /* Where lake tables are when the server has no option warehouse, below the data directory. Short:
  * PostgreSQL takes a base backup of no file whose path there is longer than 99 bytes, and a table's
  * files have names of up to 68 (create.c). */
@@ -64,7 +56,7 @@ extern const char *bifang_format_name(BifangFormat f);
 #define BIFANG_TYPE_MAP const char *	 /* prefixes and directories */
 #define BIFANG_TYPE_SSLMODE const char * /* a word of libpq's */
 /* One of some words each. */
-#define BIFANG_TYPE_FORMAT BifangFormat
+#define BIFANG_TYPE_FORMAT const BifangFormat *
 #define BIFANG_TYPE_ISOLATION BifangIsolation
 #define BIFANG_TYPE_TEXT_POLICY BifangTextPolicy
 #define BIFANG_TYPE_RANGE_POLICY BifangRangePolicy
@@ -76,12 +68,10 @@ extern const char *bifang_format_name(BifangFormat f);
 #define BIFANG_PLACE_OPTIONS(X) \
 	X(format, "format", FORMAT, ON_SERVER | ON_TABLE | ON_IMPORT, \
 	  VALUE("iceberg"), ANYONE, ANY_KIND, \
-	  "what the table is: a lake table, plain Parquet files, or partition directories of a Kafka " \
-	  "broker; on a server the default for its tables") \
+	  "what the table is: {formats}; on a server the default for its tables") \
 	X(location, "location", PATH, ON_TABLE | ON_IMPORT, \
 	  NO_DEFAULT, READERS, ANY_KIND, \
-	  "iceberg: directory or metadata file of a table; parquet: file, directory or glob; " \
-	  "kafka_log: partition directory or glob") \
+	  "{locations}") \
 	X(ns, "namespace", TEXT, ON_TABLE, \
 	  TOLD("the schema's name at creation"), ANYONE, ANY_KIND, \
 	  "namespace of the lake table in the server's catalog") \

@@ -37,6 +37,7 @@ typedef struct OptionType
 {
 	const char *kind; /* as bifang.options() says it; NULL: the words */
 	const Word *words;
+	const Word *(*make_words)(void); /* where they are not known before the library is loaded */
 	/* Stores what the text means, raises when it means nothing. */
 	void (*take)(const OptionDef *d, const char *value, void *at);
 	/* What else is looked at when the option is set; or NULL. */
@@ -166,14 +167,22 @@ words_text(const Word *words)
 }
 
 static const Word *
+words_of(const OptionType *type)
+{
+	return type->make_words != NULL ? type->make_words() : type->words;
+}
+
+static const Word *
 word_of(const OptionDef *d, const char *value)
 {
-	for (const Word *w = d->type->words; w->text != NULL; w++)
+	const Word *words = words_of(d->type);
+
+	for (const Word *w = words; w->text != NULL; w++)
 		if (strcmp(w->text, value) == 0)
 			return w;
 	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 					errmsg("option \"%s\" cannot be \"%s\"", d->name, value),
-					errhint("It can be %s.", words_text(d->type->words))));
+					errhint("It can be %s.", words_text(words))));
 }
 
 static void
@@ -186,6 +195,32 @@ static void
 take_word_text(const OptionDef *d, const char *value, void *at)
 {
 	*(const char **) at = word_of(d, value)->text;
+}
+
+/* A format's word has its number. Palloc'd. */
+static const Word *
+format_words(void)
+{
+	const BifangFormat *const *formats = bifang_formats();
+	int n = 0;
+	Word *words;
+
+	while (formats[n] != NULL)
+		n++;
+	words = palloc0((Size) (n + 1) * sizeof *words);
+	for (int i = 0; i < n; i++)
+		words[i] = (Word){formats[i]->name, i};
+	return words;
+}
+
+static void
+take_format(const OptionDef *d, const char *value, void *at)
+{
+	const BifangFormat *const *f = bifang_formats();
+
+	while (*f != NULL && strcmp((*f)->name, value) != 0)
+		f++;
+	*(const BifangFormat **) at = *f != NULL ? *f : bifang_formats()[word_of(d, value)->value];
 }
 
 /* The functions of a type write what option_list.h says that it is. */
@@ -214,8 +249,8 @@ static const Word words_SSLMODE[] = {{"disable"},	{"allow"},		 {"prefer"}, {"req
 									 {"verify-ca"}, {"verify-full"}, {NULL}};
 OPTION_TYPE(SSLMODE, const char *, .words = words_SSLMODE, .take = take_word_text);
 
-OPTION_WORDS(FORMAT, {"iceberg", BIFANG_ICEBERG}, {"parquet", BIFANG_PARQUET},
-			 {"kafka_log", BIFANG_KAFKA_LOG});
+OPTION_TYPE(FORMAT, const BifangFormat *, .make_words = format_words, .take = take_format);
+
 OPTION_WORDS(ISOLATION, {"read_committed", BIFANG_READ_COMMITTED},
 			 {"read_uncommitted", BIFANG_READ_UNCOMMITTED});
 OPTION_WORDS(TEXT_POLICY, {"error", BIFANG_TEXT_ERROR}, {"replace", BIFANG_TEXT_REPLACE},
@@ -227,15 +262,6 @@ OPTION_WORDS(META, {"ledger", BIFANG_META_LEDGER}, {"entry", BIFANG_META_ENTRY},
 			 {"last_updated_sequence_number", BIFANG_META_SEQUENCE});
 
 StaticAssertDecl(lengthof(words_META) == BIFANG_META_COUNT, "a fact about rows lacks its word");
-
-const char *
-bifang_format_name(BifangFormat f)
-{
-	for (const Word *w = words_FORMAT; w->text != NULL; w++)
-		if (w->value == (int) f)
-			return w->text;
-	return "?";
-}
 
 /* The table ----------------------------------------------------------------------------------- */
 
@@ -481,11 +507,11 @@ describe_option(const OptionDef *d, Datum *values, bool *nulls)
 	values[0] = CStringGetTextDatum(d->name);
 	values[1] = CStringGetTextDatum(places.data);
 	values[2] =
-		CStringGetTextDatum(d->type->kind != NULL ? d->type->kind : words_text(d->type->words));
+		CStringGetTextDatum(d->type->kind != NULL ? d->type->kind : words_text(words_of(d->type)));
 	values[3] = text_or_null(d->value != NULL ? d->value : d->told, &nulls[3]);
 	values[4] = text_or_null(role, &nulls[4]);
-	values[5] =
-		CStringGetTextDatum(d->kind == NULL ? d->about : psprintf("%s: %s", d->kind, d->about));
+	values[5] = CStringGetTextDatum(d->kind == NULL ? bifang_formats_text(d->about)
+													: psprintf("%s: %s", d->kind, d->about));
 }
 
 /* bifang.options(name, applies_to, kind, default, role, description) */

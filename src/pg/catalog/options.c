@@ -54,10 +54,10 @@ check_together(const BifangOptions *o)
 					"of the catalog",
 					get_rel_name(o->relid)),
 			 errhint("Drop either \"location\" or \"namespace\" and \"table\".")));
-	if (o->format != BIFANG_ICEBERG && o->location == NULL)
+	if (o->format->needs_location && o->location == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
 						errmsg("foreign table \"%s\" of format \"%s\" needs option \"location\"",
-							   get_rel_name(o->relid), bifang_format_name(o->format))));
+							   get_rel_name(o->relid), o->format->name)));
 }
 
 void

@@ -23,6 +23,14 @@ extern void bifang_login_options_get(Oid userid, Oid serverid, BifangLoginOption
 /* Options of IMPORT FOREIGN SCHEMA, checked, over those of the server in *io. */
 extern void bifang_import_options_get(List *options, BifangOptions *io);
 
+/* Is it a lake table of this database's catalog? Only such are written, and all of what they are is
+ * decided by a snapshot. */
+static inline bool
+bifang_options_own(const BifangOptions *o)
+{
+	return o->format->lake && o->location == NULL && !o->remote_catalog;
+}
+
 /* The owner of the foreign table (of the server for server options) must still have the role that
  * reading (writing) the files of its explicit location, warehouse or live_dir needs; a table under
  * the default warehouse needs none. Raises 42501. */

@@ -180,7 +180,7 @@ bind_table(Oid relid)
 	List *added = NIL;
 
 	bifang_options_get(relid, &o);
-	if (o.format != BIFANG_ICEBERG || o.location != NULL)
+	if (!o.format->lake || o.location != NULL)
 		return;
 	if (o.ns == NULL)
 	{

@@ -34,9 +34,10 @@
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/options.h"
+#include "pg/catalog/point.h"
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
-#include "pg/scan/worklist.h"
+#include "pg/scan/location.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -203,7 +204,7 @@ bifang_parquet_metadata(PG_FUNCTION_ARGS)
 	Row r = begin(fcinfo);
 	ListCell *lc;
 
-	foreach (lc, bifang_expand_location(location, BIFANG_PARQUET))
+	foreach (lc, bifang_expand_location(location, ".parquet"))
 	{
 		BfArena *a =
 			bifang_arena(CurrentMemoryContext, "parquet_metadata", BIFANG_ARENA_MAX_METADATA);
@@ -344,10 +345,10 @@ lake_argument(FunctionCallInfo fcinfo, BifangOptions *o)
 	if (acl != ACLCHECK_OK)
 		aclcheck_error(acl, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 	bifang_options_get(relid, o);
-	if (o->format != BIFANG_ICEBERG)
+	if (!o->format->lake)
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("foreign table \"%s\" is of format %s, not a lake table",
-							   get_rel_name(relid), bifang_format_name(o->format))));
+							   get_rel_name(relid), o->format->name)));
 	bifang_options_check_read(o);
 }
 
@@ -420,20 +421,23 @@ bifang_manifest(PG_FUNCTION_ARGS)
 {
 	Snapshot snapshot = GetActiveSnapshot();
 	BifangOptions o;
-	BifangWorklist *w;
+	BifangPoint point;
 	const BifangLake *lake;
+	List *ledgers = NIL;
 	Row r;
 	BfArena *a;
 	ListCell *lc;
 
 	lake_argument(fcinfo, &o);
 	r = begin(fcinfo);
-	w = bifang_worklist(CurrentMemoryContext, &o, snapshot);
-	lake = bifang_lake_open(CurrentMemoryContext, w->metadata_path);
+	bifang_point_open(CurrentMemoryContext, &o, snapshot, &point);
+	lake = bifang_lake_open(CurrentMemoryContext, point.metadata_path);
 	for (int32 i = 0; i < lake->plan->n_files; i++)
 		put_data_file(&r, &lake->plan->files[i]);
+	if (point.current && point.table->metadata->uuid[0] != '\0')
+		ledgers = bifang_catalog_ledgers(point.table->metadata->uuid, snapshot);
 	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
-	foreach (lc, w->current ? w->ledgers : NIL)
+	foreach (lc, ledgers)
 		put_live(&r, a, lake->plan, lfirst(lc));
 	bifang_arena_free(a);
 	return (Datum) 0;
@@ -586,13 +590,23 @@ bifang_history(PG_FUNCTION_ARGS)
 }
 
 /* The plan of all files at the point that the table's options and settings name. */
-static BifangWorklist *
-lake_plan(FunctionCallInfo fcinfo)
+static const BfIcePlan *
+lake_plan(FunctionCallInfo fcinfo, BifangPoint *point)
 {
+	BfIceScan scan = {.cache = bifang_manifest_cache()};
 	BifangOptions o;
+	BfIcePlan *plan;
+	BfError err;
 
 	lake_argument(fcinfo, &o);
-	return bifang_worklist(CurrentMemoryContext, &o, GetActiveSnapshot());
+	bifang_point_open(CurrentMemoryContext, &o, GetActiveSnapshot(), point);
+	scan.point = point->at;
+	bf_error_clear(&err);
+	BIFANG_CHECK(
+		bf_ice_plan_scan(bifang_arena(CurrentMemoryContext, "files", BIFANG_ARENA_MAX_METADATA),
+						 point->table, &scan, &plan, &err),
+		&err);
+	return plan;
 }
 
 /* `ts_day=2024-02-29/country=DE`; NULL without partitions. */
@@ -639,17 +653,18 @@ PG_FUNCTION_INFO_V1(bifang_files);
 Datum
 bifang_files(PG_FUNCTION_ARGS)
 {
-	BifangWorklist *w = lake_plan(fcinfo);
+	BifangPoint point;
+	const BfIcePlan *plan = lake_plan(fcinfo, &point);
 	Row r = begin(fcinfo);
 
-	for (int32 i = 0; i < w->plan->n_files; i++)
+	for (int32 i = 0; i < plan->n_files; i++)
 	{
-		const BfIceDataFile *f = &w->plan->files[i];
+		const BfIceDataFile *f = &plan->files[i];
 
 		CHECK_FOR_INTERRUPTS();
 		put_text(&r, f->path);
 		put_text(&r, format_text(f->format));
-		put_text(&r, partition_text(w->table, f));
+		put_text(&r, partition_text(point.table, f));
 		put(&r, Int32GetDatum(f->spec_id));
 		put_count(&r, f->record_count);
 		put_count(&r, f->file_size);
@@ -689,18 +704,19 @@ PG_FUNCTION_INFO_V1(bifang_partitions);
 Datum
 bifang_partitions(PG_FUNCTION_ARGS)
 {
-	BifangWorklist *w = lake_plan(fcinfo);
-	int32 n = w->plan->n_files;
+	BifangPoint point;
+	const BfIcePlan *plan = lake_plan(fcinfo, &point);
+	int32 n = plan->n_files;
 	Partition *all = palloc_extended((Size) (n + 1) * sizeof *all, MCXT_ALLOC_HUGE);
 	Row r = begin(fcinfo);
 
 	for (int32 i = 0; i < n; i++)
 	{
-		const BfIceDataFile *f = &w->plan->files[i];
+		const BfIceDataFile *f = &plan->files[i];
 
-		all[i] =
-			(Partition){partition_text(w->table, f), f->spec_id, 1, f->record_count, f->file_size,
-						bf_ice_n_deletes(f) > 0};
+		all[i] = (Partition){
+			partition_text(point.table, f), f->spec_id, 1, f->record_count, f->file_size,
+			bf_ice_n_deletes(f) > 0};
 	}
 	qsort(all, (size_t) n, sizeof *all, compare_partitions);
 	for (int32 i = 0; i < n;)
@@ -770,12 +786,12 @@ Datum
 bifang_manifests(PG_FUNCTION_ARGS)
 {
 	BifangOptions o;
-	BifangWorklist *w;
+	BifangPoint point;
 	Row r;
 
 	lake_argument(fcinfo, &o);
 	r = begin(fcinfo);
-	w = bifang_worklist_open(CurrentMemoryContext, &o, GetActiveSnapshot());
-	put_manifests(&r, w->table, w->point.main);
+	bifang_point_open(CurrentMemoryContext, &o, GetActiveSnapshot(), &point);
+	put_manifests(&r, point.table, point.at.main);
 	return (Datum) 0;
 }

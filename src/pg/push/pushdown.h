@@ -34,7 +34,6 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
-#include "log/rangeset.h"
 #include "vec/pred.h"
 
 /* What a foreign table's column is in the lake. */
@@ -63,14 +62,5 @@ extern bool bifang_pushdown_eval(BifangPushdown *p, bool explain);
 /* NULL: every row may match. Values are copied into the arena. */
 extern const BfPred *
 bifang_pushdown_pred(const BifangPushdown *p, BfArena *a, BifangPushColumnOf column_of, void *arg);
-
-/* Whole numbers from 0 on that a field must have for a row to match. What `stats_of` (may be NULL)
- * says of other fields holds for all rows in question. */
-extern void bifang_pred_ranges(BfArena *a, const BfPred *p, int32 field, BfStatsOf stats_of,
-							   void *arg, BfRangeSet *out);
-/* Those that it must lie between, both included; the limits of int64 where there is no bound.
- * false: no row can match. */
-extern bool bifang_pred_hull(const BfPred *p, int32 field, BfStatsOf stats_of, void *arg,
-							 int64 *low, int64 *high);
 
 #endif

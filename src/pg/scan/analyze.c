@@ -107,15 +107,16 @@ static double
 total_rows(const Sampler *sm)
 {
 	const BifangScan *s = sm->scan;
+	const BfScanList *l = &s->work->list;
 	double bytes = 0;
 
-	if (s->unit_step == 1)
+	if (s->alone.step == 1)
 		return sm->seen;
-	if (s->work->exact)
-		return (double) s->work->rows;
-	for (int32 i = 0; i < s->work->n_units; i += s->unit_step)
-		bytes += (double) s->work->units[i].bytes;
-	return bytes > 0 ? sm->seen * (double) s->work->bytes / bytes : sm->seen;
+	if (l->totals.exact)
+		return (double) l->totals.rows;
+	for (int32 i = 0; i < l->n_units; i += s->alone.step)
+		bytes += (double) l->units[i].bytes;
+	return bytes > 0 ? sm->seen * (double) l->totals.bytes / bytes : sm->seen;
 }
 
 static int
@@ -137,7 +138,8 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 	memset(sm.isnull, true, (size_t) desc->natts);
 	reservoir_init_selection_state(&sm.state, targrows);
 	bifang_scan_restart(sm.scan);
-	sm.scan->unit_step = Max(bifang_scan_work(sm.scan, snapshot)->n_units / UNITS_WANTED, 1);
+	bifang_scan_sample(sm.scan,
+					   Max(bifang_scan_work(sm.scan, snapshot)->list.n_units / UNITS_WANTED, 1));
 	while (bifang_scan_fill(sm.scan, snapshot))
 	{
 		bifang_vacuum_delay_point();
@@ -165,8 +167,9 @@ bifangAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockN
 
 	bifang_options_get(RelationGetRelid(relation), &o);
 	bifang_options_check_read(&o);
-	w = bifang_worklist(cxt, &o, snapshot);
-	*totalpages = (BlockNumber) Min(w->bytes / BLCKSZ + 1, MaxBlockNumber);
+	w = bifang_worklist_open(cxt, &o, snapshot);
+	bifang_worklist_plan(w, NULL, 0, BF_SCAN_UNITS);
+	*totalpages = (BlockNumber) Min(w->list.totals.bytes / BLCKSZ + 1, MaxBlockNumber);
 	*func = acquire_rows;
 	MemoryContextDelete(cxt);
 	UnregisterSnapshot(snapshot);

@@ -7,6 +7,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "pg/scan/kind.h"
 #include "pg/scan/node.h"
 #include "pg/scan/plan.h"
 
@@ -46,15 +47,9 @@ explain_tier(const char *label, const char *rows_label, int64 n, int64 rows, boo
 	ExplainPropertyInteger(rows_label, NULL, rows, es);
 }
 
-typedef struct Counter
-{
-	const char *label;
-	int64 value;
-} Counter;
-
-/* Text: one line `Parquet Read: row groups=5 pages=10`; other formats: one property each. */
-static void
-explain_counters(const char *group, const Counter *counters, int n, ExplainState *es)
+void
+bifang_explain_counters(const char *group, const BifangExplainCounter *counters, int n,
+						ExplainState *es)
 {
 	StringInfoData text;
 
@@ -73,50 +68,37 @@ explain_counters(const char *group, const Counter *counters, int n, ExplainState
 }
 
 static void
-explain_pruning(const BifangWorklist *w, ExplainState *es)
+explain_kind(const BifangWorklist *w, BifangExplainPart part, ExplainState *es)
 {
-	const BfIcePlanCounters *c = w->plan == NULL ? NULL : &w->plan->counters;
-
-	if (c != NULL && c->files_by_partition + c->files_by_bounds + c->manifests_skipped > 0)
-	{
-		const Counter pruned[] = {
-			{"manifests", c->manifests_skipped},
-			{"by partition", c->files_by_partition},
-			{"by bounds", c->files_by_bounds},
-		};
-
-		explain_counters("Files Pruned", pruned, lengthof(pruned), es);
-	}
-	if (w->units_pruned > 0)
-		ExplainPropertyInteger("Units Pruned", NULL, w->units_pruned, es);
-	if (c != NULL && c->delete_files > 0)
-		ExplainPropertyInteger("Delete Files", NULL, c->delete_files, es);
-	if (c != NULL && c->delete_files_unused > 0)
-		ExplainPropertyInteger("Delete Files Unused", NULL, c->delete_files_unused, es);
+	if (w->kind->explain != NULL)
+		w->kind->explain(w, part, es);
 }
 
 static void
 explain_work(const BifangWorklist *w, ExplainState *es)
 {
-	if (w->format == BIFANG_ICEBERG)
-	{
-		if (w->point.main != NULL)
-			ExplainPropertyInteger("Lake Snapshot", NULL, w->point.main->id, es);
-		if (w->point.bifang != NULL && w->point.bifang != w->point.main)
-			ExplainPropertyInteger("Bifang Snapshot", NULL, w->point.bifang->id, es);
-		if (w->n_units == 0 && w->point.main == NULL && w->live_rows == 0)
-			ExplainPropertyText("Tiers", "none: the table is empty", es);
-	}
-	explain_tier("Parquet Files", "Parquet Rows", w->n_of_tier[BIFANG_TIER_PARQUET],
-				 w->rows_of_tier[BIFANG_TIER_PARQUET], w->exact, es);
-	explain_tier("Offloaded Ledgers", "Offloaded Rows", w->n_of_tier[BIFANG_TIER_OFFLOAD],
-				 w->rows_of_tier[BIFANG_TIER_OFFLOAD], w->exact, es);
-	explain_tier("Live Ledgers", "Live Rows", w->n_of_tier[BIFANG_TIER_LIVE],
-				 w->rows_of_tier[BIFANG_TIER_LIVE], w->exact, es);
-	explain_tier("Kafka Partitions", "Kafka Rows", w->n_of_tier[BIFANG_TIER_KAFKA],
-				 w->rows_of_tier[BIFANG_TIER_KAFKA], w->exact, es);
-	if (w->live_rows > 0)
-		ExplainPropertyInteger("Rows Not In Lake", NULL, w->live_rows, es);
+	const BfScanTotals *t = &w->list.totals;
+
+	explain_kind(w, BIFANG_EXPLAIN_TABLE, es);
+	for (int i = 0; w->list.tiers[i].name != NULL; i++)
+		explain_tier(w->list.tiers[i].units, w->list.tiers[i].rows, t->n_of_tier[i],
+					 t->rows_of_tier[i], t->exact, es);
+	if (t->live_rows > 0)
+		ExplainPropertyInteger("Rows Not In Lake", NULL, t->live_rows, es);
+	explain_kind(w, BIFANG_EXPLAIN_PRUNED, es);
+	if (t->pruned > 0)
+		ExplainPropertyInteger("Units Pruned", NULL, t->pruned, es);
+	explain_kind(w, BIFANG_EXPLAIN_REST, es);
+}
+
+/* Are there units in tiers that are logs, or in others? */
+static bool
+reads(const BifangWorklist *w, bool log)
+{
+	for (int i = 0; w->list.tiers[i].name != NULL; i++)
+		if (w->list.tiers[i].log == log && w->list.totals.n_of_tier[i] > 0)
+			return true;
+	return false;
 }
 
 /* Of files and logs that several processes shared. */
@@ -132,22 +114,22 @@ explain_read(const BifangScan *s, ExplainState *es)
 {
 	const BifangWorklist *w = s->work;
 	const BifangCounters *n = &s->count;
-	const Counter parquet[] = {
+	const BifangExplainCounter parquet[] = {
 		{"row groups", n->parquet.row_groups_read},
 		{"pages", n->parquet.pages_read},
 		{"pages decompressed", n->parquet.pages_decompressed},
 		{"rows decoded", n->parquet.rows_decoded},
 	};
-	const Counter pruned[] = {
+	const BifangExplainCounter pruned[] = {
 		{"by statistics", n->parquet.row_groups_by_statistics},
 		{"by bloom filter", n->parquet.row_groups_by_bloom},
 		{"by dictionary", n->parquet.row_groups_by_dictionary},
 	};
-	const Counter pages[] = {
+	const BifangExplainCounter pages[] = {
 		{"pages", n->parquet.pages_skipped},
 		{"rows by page index", n->parquet.rows_by_index},
 	};
-	const Counter log[] = {
+	const BifangExplainCounter log[] = {
 		{"segments", n->log.segments_read},
 		{"segments skipped", n->log.segments_skipped},
 		{"batches", n->log.batches_read},
@@ -157,12 +139,12 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"warm", n->log.index.warm_hits},
 		{"cold", n->log.index.cold_hits},
 	};
-	const Counter deletes[] = {
+	const BifangExplainCounter deletes[] = {
 		{"files", n->deletes.files_read},  {"positions", n->deletes.positions},
 		{"keys", n->deletes.keys},		   {"rows deleted", n->filter.rows_deleted},
 		{"dangling", n->deletes.dangling},
 	};
-	const Counter io[] = {
+	const BifangExplainCounter io[] = {
 		{"files", n->io.files_opened + n->log.io.files_opened},
 		{"reads", n->io.reads + n->log.io.reads},
 		{"coalesced", n->io.coalesced + n->log.io.coalesced},
@@ -170,19 +152,19 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"footers cached", n->io.footers_cached},
 	};
 
-	if (w->n_of_tier[BIFANG_TIER_PARQUET] > 0)
+	if (reads(w, false))
 	{
-		explain_counters("Parquet Read", parquet, lengthof(parquet), es);
-		explain_counters("Row Groups Pruned", pruned, lengthof(pruned), es);
-		explain_counters("Parquet Skipped", pages, lengthof(pages), es);
+		bifang_explain_counters("Parquet Read", parquet, lengthof(parquet), es);
+		bifang_explain_counters("Row Groups Pruned", pruned, lengthof(pruned), es);
+		bifang_explain_counters("Parquet Skipped", pages, lengthof(pages), es);
 	}
-	if (w->n_units > w->n_of_tier[BIFANG_TIER_PARQUET])
-		explain_counters("Log Read", log, lengthof(log), es);
+	if (reads(w, true))
+		bifang_explain_counters("Log Read", log, lengthof(log), es);
 	if (n->deletes.files_read > 0)
-		explain_counters("Deletes", deletes, lengthof(deletes), es);
+		bifang_explain_counters("Deletes", deletes, lengthof(deletes), es);
 	if (n->filter.rows_filtered > 0)
 		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL, n->filter.rows_filtered, es);
-	explain_counters("I/O", io, lengthof(io), es);
+	bifang_explain_counters("I/O", io, lengthof(io), es);
 }
 
 void
@@ -197,7 +179,6 @@ bifangExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	bifang_scan_count_deletes(n->scan);
 	explain_filter(node, es);
 	explain_work(w, es);
-	explain_pruning(w, es);
 	if (es->analyze)
 	{
 		explain_pieces(node, n->scan, es);

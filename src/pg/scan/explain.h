@@ -11,6 +11,15 @@
 
 #include "nodes/execnodes.h"
 
+typedef struct BifangExplainCounter
+{
+	const char *label;
+	int64 value;
+} BifangExplainCounter;
+
+/* Text: one line `Parquet Read: row groups=5 pages=10`; other formats: one property each. */
+extern void bifang_explain_counters(const char *group, const BifangExplainCounter *counters, int n,
+									ExplainState *es);
 extern void bifangExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * pg/scan/location.c: which files a location names; see worklist.h.
+ * pg/scan/location.c: which local files a location names; see location.h.
  */
-#include "pg/scan/worklist_internal.h"
+#include "pg/scan/location.h"
 
 #include <glob.h>
 
@@ -14,18 +14,20 @@
 typedef struct DirFiles
 {
 	const char *dir;
+	const char *suffix;
 	List *paths;
 } DirFiles;
 
 static BfStatus
-add_parquet(void *arg, const char *name, BfPathKind kind, BfError *err)
+add_file(void *arg, const char *name, BfPathKind kind, BfError *err)
 {
 	DirFiles *d = arg;
 	size_t n = strlen(name);
+	size_t k = strlen(d->suffix);
 
 	(void) err;
-	if (kind == BF_PATH_FILE && n > 8 && name[0] != '.' && name[0] != '_' &&
-		strcmp(name + n - 8, ".parquet") == 0)
+	if (kind == BF_PATH_FILE && n > k && name[0] != '.' && name[0] != '_' &&
+		strcmp(name + n - k, d->suffix) == 0)
 		d->paths = lappend(d->paths, psprintf("%s/%s", d->dir, name));
 	return BF_OK;
 }
@@ -71,6 +73,14 @@ expand_glob(const char *pattern)
 	return paths;
 }
 
+const char *
+bifang_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
 BfPathKind
 bifang_path_kind(const char *path)
 {
@@ -84,36 +94,37 @@ bifang_path_kind(const char *path)
 
 /* A name that exists as it stands is no pattern, whatever characters it has. */
 List *
-bifang_expand_location(const char *location, BifangFormat format)
+bifang_expand_location(const char *location, const char *suffix)
 {
 	BfPathKind kind = bifang_path_kind(location);
 	List *paths;
 
-	if (kind == BF_PATH_DIR && format == BIFANG_PARQUET)
+	if (kind == BF_PATH_DIR && suffix != NULL)
 	{
-		DirFiles d = {location, NIL};
+		DirFiles d = {location, suffix, NIL};
 		BfError err;
 
 		bf_error_clear(&err);
-		BIFANG_CHECK(bifang_host()->list(bifang_host(), location, add_parquet, &d, &err), &err);
+		BIFANG_CHECK(bifang_host()->list(bifang_host(), location, add_file, &d, &err), &err);
 		paths = d.paths;
 	}
 	else if (kind != BF_PATH_MISSING)
 		paths = list_make1(pstrdup(location));
 	else
 		paths = expand_glob(location);
+	if (paths == NIL && kind == BF_PATH_DIR)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
+						errmsg("directory \"%s\" has no *%s files", location, suffix)));
 	if (paths == NIL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
-						errmsg(kind == BF_PATH_DIR ? "directory \"%s\" has no *.parquet files"
-												   : "no file matches location \"%s\"",
-							   location)));
+						errmsg("no file matches location \"%s\"", location)));
 	return paths;
 }
 
 List *
-bifang_pinned_location(const char *location, BifangFormat format, Snapshot snap)
+bifang_pinned_location(const char *location, const char *suffix, const char *what, Snapshot snap)
 {
-	char *key = psprintf("%s %s", bifang_format_name(format), location);
+	char *key = psprintf("%s %s", what, location);
 	List *paths = NIL;
 	StringInfoData s;
 	ListCell *lc;
@@ -126,7 +137,7 @@ bifang_pinned_location(const char *location, BifangFormat format, Snapshot snap)
 			paths = lappend(paths, pstrdup(p));
 		return paths;
 	}
-	paths = bifang_expand_location(location, format);
+	paths = bifang_expand_location(location, suffix);
 	initStringInfo(&s);
 	foreach (lc, paths)
 		appendBinaryStringInfo(&s, lfirst(lc), (int) strlen(lfirst(lc)) + 1);

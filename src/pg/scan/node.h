@@ -4,7 +4,8 @@
 #ifndef BIFANG_PG_SCAN_NODE_H
 #define BIFANG_PG_SCAN_NODE_H
 
-#include "lib/stringinfo.h"
+#include "postgres.h"
+
 #include "storage/dsm.h"
 
 #include "pg/scan/scan.h"
@@ -12,9 +13,9 @@
 typedef struct BifangScanNode
 {
 	BifangScan *scan;
-	bool started;			/* false: at the first row, values of predicates not taken yet */
-	StringInfoData pinned;	/* parallel, the leader: what goes into shared memory */
-	dsm_segment *lake_plan; /* parallel: the leader's plan; NULL = none */
+	bool started;			  /* false: at the first row, values of predicates not taken yet */
+	BfView pins;			  /* parallel, the leader: what goes into shared memory */
+	dsm_segment *shared_plan; /* parallel: the leader's plan; NULL = none */
 } BifangScanNode;
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * pg/scan/parallel.h: one scan by several processes.
  *
- * The leader pins the worklist and writes what it pinned into shared memory: the metadata file and
- * the ledgers with their ends, or the files of a plain table. Of a lake table it also plans, and
- * writes the plan into a segment of its own, anew at each rescan. Every process makes the same list
- * of units from that and takes the next one from a counter there, the leader too. What each counted
- * is added up in shared memory when it is done.
+ * The leader pins the worklist and writes what it pinned into shared memory (scan/pins.h). It also
+ * plans, and where the kind of the table has a word for it, writes the plan into a segment of its
+ * own, anew at each rescan. Every process makes the same list of units from that and takes the next
+ * one from a counter there (scan/next.h), the leader too. What each counted is added up in shared
+ * memory when it is done.
  */
 #ifndef BIFANG_PG_SCAN_PARALLEL_H
 #define BIFANG_PG_SCAN_PARALLEL_H
@@ -19,8 +19,6 @@
 
 typedef struct BifangShared BifangShared;
 
-/* The next unit's number; past the end there is none. */
-extern int32 bifang_shared_next(BifangShared *shared);
 /* All processes must have planned the same. */
 extern void bifang_shared_check(BifangShared *shared, const BifangWorklist *w);
 

@@ -35,6 +35,7 @@
 
 #include "pg/catalog/options.h"
 #include "pg/push/pushdown.h"
+#include "pg/scan/kind.h"
 #include "pg/scan/scan.h"
 #include "pg/server/version.h"
 
@@ -57,37 +58,15 @@ typedef struct RelInfo
 	List *pushed; /* RestrictInfo * of baserestrictinfo that the scan can use */
 } RelInfo;
 
-static const struct
-{
-	const char *name;
-	BfKafkaColumn column;
-} kafka_columns[] = {
-	{"partition", BF_KAFKA_PARTITION}, {"offset", BF_KAFKA_OFFSET},
-	{"timestamp", BF_KAFKA_TIMESTAMP}, {"key", BF_KAFKA_KEY},
-	{"value", BF_KAFKA_VALUE},		   {"headers", BF_KAFKA_HEADERS},
-};
-
-bool
-bifang_kafka_column(const char *name, BfKafkaColumn *out)
-{
-	for (int i = 0; i < (int) lengthof(kafka_columns); i++)
-		if (strcmp(kafka_columns[i].name, name) == 0)
-		{
-			*out = kafka_columns[i].column;
-			return true;
-		}
-	return false;
-}
-
 /* ---- size ---- */
 
 /* ANALYZE knew better than a guess by size; files may have come and gone since. */
 static double
-analyzed_rows(RelOptInfo *rel, const BifangWorklist *w)
+analyzed_rows(RelOptInfo *rel, const BfScanTotals *t)
 {
 	if (rel->tuples > 0 && rel->pages > 0)
-		return rel->tuples * ((double) w->bytes / ((double) rel->pages * BLCKSZ));
-	return (double) w->rows;
+		return rel->tuples * ((double) t->bytes / ((double) rel->pages * BLCKSZ));
+	return (double) t->rows;
 }
 
 static List *
@@ -118,26 +97,6 @@ known_clauses(PlannerInfo *root, List *rinfos)
 	return clauses;
 }
 
-/* Rows of the whole table where the plan left files out: what the snapshot's summary says. */
-static double
-all_rows(const BifangWorklist *w)
-{
-	const BfIcePlanCounters *c;
-	const char *total;
-	double left;
-
-	if (w->plan == NULL)
-		return (double) w->rows;
-	c = &w->plan->counters;
-	if (c->files_by_partition + c->files_by_bounds + c->manifests_skipped == 0)
-		return (double) w->rows;
-	total = w->point.main == NULL ? NULL : bf_ice_summary(w->point.main, "total-records");
-	if (total != NULL && strtod(total, NULL) > 0)
-		return Max((double) w->rows, strtod(total, NULL) + (double) w->live_rows);
-	left = (double) (c->files - c->files_by_partition - c->files_by_bounds);
-	return (double) w->rows * (double) c->files / Max(left, 1.0);
-}
-
 static void
 plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 {
@@ -148,7 +107,8 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	Relation relation = table_open(relid, NoLock);
 	BifangPushdown *push = NULL;
 	BifangScan *scan;
-	BifangWorklist *w;
+	const BifangWorklist *w;
+	const BfScanTotals *t;
 	double total;
 	bool all;
 
@@ -159,11 +119,12 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	scan->options.userid = info->options.userid;
 	scan->estimate = true;
 	w = bifang_scan_work(scan, GetActiveSnapshot());
-	info->bytes = (double) w->bytes;
-	info->n_units = w->n_units;
-	info->pieces = bifang_worklist_pieces(w);
-	total = w->format == BIFANG_ICEBERG ? all_rows(w) : analyzed_rows(rel, w);
-	info->part = total > 0 ? Min((double) w->rows / total, 1.0) : 1.0;
+	t = &w->list.totals;
+	info->bytes = (double) t->bytes;
+	info->n_units = (int32) Min(w->list.n_units + t->counted, PG_INT32_MAX);
+	info->pieces = bf_scan_list_pieces(&w->list);
+	total = w->kind->table_rows != NULL ? w->kind->table_rows(w) : analyzed_rows(rel, t);
+	info->part = total > 0 ? Min((double) t->rows / total, 1.0) : 1.0;
 	rel->tuples = total;
 	rel->pages = (BlockNumber) Min(info->bytes / Max(info->part, 1e-6) / BLCKSZ + 1,
 								   (double) MaxBlockNumber);
@@ -214,9 +175,9 @@ correlation(Oid relid, AttrNumber attnum)
 	return c;
 }
 
-/* Does the log's index answer it? */
+/* Does an index of the kind answer it? */
 static bool
-is_search(RelOptInfo *rel, Oid relid, Node *clause)
+is_search(const BifangKind *kind, RelOptInfo *rel, Oid relid, Node *clause)
 {
 	Bitmapset *set = NULL;
 	int att = -1;
@@ -225,10 +186,8 @@ is_search(RelOptInfo *rel, Oid relid, Node *clause)
 	while ((att = bms_next_member(set, att)) >= 0)
 	{
 		AttrNumber n = (AttrNumber) (att + FirstLowInvalidHeapAttributeNumber);
-		BfKafkaColumn column;
 
-		if (n <= 0 || !bifang_kafka_column(get_attname(relid, n, false), &column) ||
-			column > BF_KAFKA_TIMESTAMP)
+		if (n <= 0 || !kind->searches(get_attname(relid, n, false)))
 			return false;
 	}
 	return set != NULL;
@@ -239,6 +198,7 @@ static double
 read_part(PlannerInfo *root, RelOptInfo *rel, Oid relid, List *pushed)
 {
 	RelInfo *info = rel->fdw_private;
+	const BifangKind *kind = bifang_kind_of(&info->options);
 	double part = 1;
 	ListCell *lc;
 
@@ -250,9 +210,9 @@ read_part(PlannerInfo *root, RelOptInfo *rel, Oid relid, List *pushed)
 		List *attrs;
 		bool all;
 
-		if (info->options.format == BIFANG_KAFKA_LOG)
+		if (kind->searches != NULL)
 		{
-			if (is_search(rel, relid, (Node *) rinfo->clause))
+			if (is_search(kind, rel, relid, (Node *) rinfo->clause))
 				part *= sel;
 			continue;
 		}
@@ -291,9 +251,7 @@ scan_path(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids required_outer, 
 static Path *
 whole_path(RelOptInfo *rel, ForeignPath *path)
 {
-	const BifangOptions *o = &((RelInfo *) rel->fdw_private)->options;
-
-	if (o->format != BIFANG_ICEBERG || o->location != NULL || o->remote_catalog)
+	if (!bifang_options_own(&((RelInfo *) rel->fdw_private)->options))
 		path->path.parallel_safe = false;
 	return &path->path;
 }

@@ -9,8 +9,6 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "exec/read/kafka_reader.h"
-
 /* ForeignScan.fdw_private is a List with these members, copyable and printable as plans must be.
  * ForeignScan.fdw_exprs holds the clauses that the scan uses, see pushdown.h. */
 typedef enum BifangPlanPrivate
@@ -24,8 +22,5 @@ extern void bifangGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid foreig
 extern ForeignScan *
 bifangGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid, ForeignPath *best_path,
 					 List *tlist, List *scan_clauses, Plan *outer_plan);
-
-/* The fixed columns of a Kafka table by name; false when it is none of them. */
-extern bool bifang_kafka_column(const char *name, BfKafkaColumn *out);
 
 #endif

@@ -6,7 +6,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pg/scan/kind.h"
 #include "pg/scan/parallel.h"
+#include "pg/scan/unit.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/settings.h"
@@ -32,7 +34,8 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 	foreach (lc, attrs)
 		bifang_scan_init_column(s, &s->columns[i++],
 								TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1));
-	s->unit_step = 1;
+	bf_scan_next_alone(&s->alone, 1);
+	s->next = &s->alone.next;
 	s->push = push;
 	if (push != NULL)
 		s->pred_arena = bifang_arena(scan_cxt, "predicates", BIFANG_ARENA_MAX_METADATA);
@@ -78,9 +81,9 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 	if (s->delete_set != NULL)
 		bifang_delete_set_replan(s->delete_set);
 	bifang_worklist_plan(s->work, s->pred, s->prune,
-						 s->estimate		 ? BIFANG_PLAN_ESTIMATE
-						 : s->shared != NULL ? BIFANG_PLAN_CUT
-											 : BIFANG_PLAN_UNITS);
+						 s->estimate		 ? BF_SCAN_ESTIMATE
+						 : s->shared != NULL ? BF_SCAN_CUT
+											 : BF_SCAN_UNITS);
 	if (s->shared != NULL)
 		bifang_shared_check(s->shared, s->work);
 	s->planned = true;
@@ -106,19 +109,31 @@ bifang_scan_count_deletes(BifangScan *s)
 }
 
 /* The next unit for this process. */
-static BifangUnit *
+static BfScanUnit *
 next_unit(BifangScan *s)
 {
-	int32 n;
+	int32 n = s->next->take(s->next, s->work->list.n_units);
 
-	if (s->shared != NULL)
-		n = bifang_shared_next(s->shared);
-	else
-	{
-		n = s->next_unit;
-		s->next_unit += s->unit_step;
-	}
-	return n < s->work->n_units ? &s->work->units[n] : NULL;
+	return n < 0 ? NULL : &s->work->list.units[n];
+}
+
+void
+bifang_scan_sample(BifangScan *s, int32 n)
+{
+	Assert(s->shared == NULL && s->unit == NULL);
+	bf_scan_next_alone(&s->alone, n);
+}
+
+void
+bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next)
+{
+	s->shared = shared;
+	s->next = &s->alone.next;
+	if (shared == NULL)
+		return;
+	bf_scan_next_shared(&s->with_others, next);
+	s->next = &s->with_others.next;
+	s->planned = false;
 }
 
 void
@@ -127,7 +142,7 @@ bifang_scan_restart(BifangScan *s)
 	close_unit(s);
 	if (s->push != NULL && s->planned && bifang_pushdown_eval(s->push, s->explain))
 		s->planned = false;
-	s->next_unit = 0;
+	bf_scan_next_alone(&s->alone, s->alone.step);
 	s->row = 0;
 	s->n_rows = 0;
 }
@@ -154,7 +169,7 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 		}
 		if (s->reader == NULL)
 		{
-			BifangUnit *u = next_unit(s);
+			BfScanUnit *u = next_unit(s);
 
 			if (u == NULL)
 				return false;

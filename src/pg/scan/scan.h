@@ -29,12 +29,12 @@
 #include "pg/push/pushdown.h"
 #include "pg/scan/deletes.h"
 #include "pg/scan/worklist.h"
+#include "scan/next.h"
 
 typedef enum BifangSourceKind
 {
-	BIFANG_FROM_FIELD, /* a field of the lake table's schema */
-	BIFANG_FROM_NAME,  /* a column of plain Parquet files, by name */
-	BIFANG_FROM_KAFKA, /* BfKafkaColumn */
+	BIFANG_FROM_FIELD, /* a field of the table's schema */
+	BIFANG_FROM_NAME,  /* a column that each unit has by name */
 	BIFANG_FROM_META   /* BifangMeta */
 } BifangSourceKind;
 
@@ -46,7 +46,7 @@ typedef struct BifangColumn
 	const char *name;
 	int32 field_id; /* 0 = by name */
 	BifangSourceKind kind;
-	int32 number;	/* field, BfKafkaColumn or BifangMeta; after binding */
+	int32 number;	/* field or BifangMeta; after binding */
 	int32 vector;	/* number of the batch's vector; -1 for META */
 	BifangOut *out; /* NULL for META, and before the first unit */
 	BfType out_type;
@@ -92,16 +92,17 @@ typedef struct BifangScan
 	bool estimate;		  /* only how many rows there are: nothing will be read */
 	bool planned;		  /* the worklist is planned for the values as they are */
 	BfArena *pred_arena;
-	const BfPred *pred; /* NULL = all rows; its fields: see BIFANG_META_FIELD */
+	const BfPred *pred; /* NULL = all rows; its fields: see scan/work.h */
 	uint32 prune;
-	const BfType *types; /* plain files: of the open unit's vectors */
+	const BfType *types; /* by name: of the open unit's vectors */
 	BifangDeleteSet *delete_set;
 	int32 lineage_vector;
 	/* Position. */
-	struct BifangShared *shared; /* parallel: what is handed out to all processes */
-	int32 next_unit;
-	int32 unit_step;  /* 1 = every unit; ANALYZE may leave some out */
-	BifangUnit *unit; /* NULL = none is open */
+	struct BifangShared *shared; /* parallel: what all processes have */
+	BfScanNext *next;			 /* of the two below */
+	BfScanAlone alone;
+	BfScanShared with_others;
+	BfScanUnit *unit; /* NULL = none is open */
 	BfReader *reader;
 	const BfBatch *batch;
 	int32 at;	  /* of the rows that count, the first that is not in a slice yet */
@@ -117,10 +118,10 @@ extern BifangScan *
 bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push);
 /* To the first row again, or for the first time; predicates take their values anew. */
 extern void bifang_scan_restart(BifangScan *s);
-/* Fixes where a Kafka log ends for this scan, so that a rescan sees the rows of the first pass:
- * with read_committed at the last stable offset, for what was open then may have committed since.
- */
-extern void bifang_scan_fix_end(BifangScan *s, BifangFile *f);
+/* Only every n-th unit is read. For one that reads alone, before anything is read. */
+extern void bifang_scan_sample(BifangScan *s, int32 n);
+/* Units are shared with other processes, from now on or (both NULL) no more. */
+extern void bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next);
 /* Fills the next slice (n_rows >= 1, row = 0); false at the end. */
 extern bool bifang_scan_fill(BifangScan *s, Snapshot snapshot);
 /* What the deletes counted, into the counters. */

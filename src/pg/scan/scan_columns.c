@@ -6,18 +6,9 @@
 #include "catalog/pg_type.h"
 
 #include "pg/convert/typemap.h"
-#include "pg/scan/columns.h"
-#include "pg/scan/plan.h"
+#include "pg/scan/kind.h"
+#include "pg/scan/unit.h"
 #include "pg/server/error.h"
-
-const BfField bifang_kafka_fields[BF_KAFKA_COLUMNS] = {
-	[BF_KAFKA_PARTITION] = {.name = "partition", .type = {.kind = BF_KIND_INT32}},
-	[BF_KAFKA_OFFSET] = {.name = "offset", .type = {.kind = BF_KIND_INT64}},
-	[BF_KAFKA_TIMESTAMP] = {.name = "timestamp", .type = {.kind = BF_KIND_TIMESTAMPTZ}},
-	[BF_KAFKA_KEY] = {.name = "key", .type = {.kind = BF_KIND_BINARY}},
-	[BF_KAFKA_VALUE] = {.name = "value", .type = {.kind = BF_KIND_BINARY}},
-	[BF_KAFKA_HEADERS] = {.name = "headers", .type = {.kind = BF_KIND_JSON}},
-};
 
 static void
 check_meta_type(const BifangColumn *c)
@@ -62,22 +53,29 @@ bifang_scan_init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 		if (co.meta == BIFANG_META_ROW_ID || co.meta == BIFANG_META_SEQUENCE)
 			s->want_lineage = true;
 	}
-	else if (s->options.format == BIFANG_ICEBERG)
-		c->kind = BIFANG_FROM_FIELD;
-	else if (s->options.format == BIFANG_PARQUET)
-		c->kind = BIFANG_FROM_NAME;
 	else
-	{
-		BfKafkaColumn k;
+		c->kind =
+			bifang_kind_of(&s->options)->column != NULL ? BIFANG_FROM_FIELD : BIFANG_FROM_NAME;
+}
 
-		c->kind = BIFANG_FROM_KAFKA;
-		if (!bifang_kafka_column(c->name, &k))
-			ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
-							errmsg("a Kafka log has no column \"%s\"", c->name),
-							errhint("Its columns are partition, offset, timestamp, key, value and "
-									"headers.")));
-		c->number = k;
-	}
+int32
+bifang_scan_fixed_column(const BfSchema *schema, const char *what, const char *name)
+{
+	int32 found = bf_schema_find_name(schema, name);
+	StringInfoData names;
+
+	if (found >= 0)
+		return found;
+	initStringInfo(&names);
+	for (int32 i = 0; i < schema->n_fields; i++)
+		appendStringInfo(&names, "%s%s",
+						 i == 0						 ? ""
+						 : i == schema->n_fields - 1 ? " and "
+													 : ", ",
+						 schema->fields[i].name);
+	ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
+					errmsg("%s has no column \"%s\"", what, name),
+					errhint("Its columns are %s.", names.data)));
 }
 
 /* The vector that a column reads; columns of the same source share one. */
@@ -105,7 +103,7 @@ bifang_scan_bind_columns(BifangScan *s)
 		if (c->kind == BIFANG_FROM_META)
 			continue;
 		if (c->kind == BIFANG_FROM_FIELD)
-			c->number = bifang_lake_column(s->work, s->relname, c->field_id, c->name);
+			c->number = s->work->kind->column(s->work, s->relname, c->field_id, c->name);
 		c->vector = vector_for(s, c);
 	}
 	s->bound = true;
@@ -113,10 +111,10 @@ bifang_scan_bind_columns(BifangScan *s)
 
 /* Plain files may describe a column differently, so what was made for one is compared with the next
  * one's; fields of tables live as long as the scan. */
-void
-bifang_scan_set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
+static void
+set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 {
-	bool plain = s->options.format == BIFANG_PARQUET;
+	bool plain = c->kind == BIFANG_FROM_NAME;
 	bool nested = bf_type_storage(field->type) == BF_STORE_NESTED;
 
 	if (c->out == NULL || !bf_type_equal(c->out_type, field->type) || (plain && nested))
@@ -135,6 +133,20 @@ bifang_scan_set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 		c->out_type = field->type;
 	}
 	bifang_out_begin(c->out, s->reader->name(s->reader));
+}
+
+void
+bifang_scan_set_conversions(BifangScan *s, const BfSchema *of_unit)
+{
+	for (int32 i = 0; i < s->n_columns; i++)
+	{
+		BifangColumn *c = &s->columns[i];
+
+		if (c->kind == BIFANG_FROM_FIELD)
+			set_conversion(s, c, &of_unit->fields[c->number]);
+		else if (c->kind == BIFANG_FROM_NAME)
+			set_conversion(s, c, &of_unit->fields[c->vector]);
+	}
 }
 
 static bool
@@ -164,10 +176,6 @@ bifang_scan_push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
 			out->field = c->number;
 			out->type = s->work->schema->fields[c->number].type;
 			return true;
-		case BIFANG_FROM_KAFKA:
-			out->field = c->number;
-			out->type = bifang_kafka_fields[c->number].type;
-			return true;
 		case BIFANG_FROM_NAME:
 			if (s->types == NULL)
 				return false;
@@ -179,11 +187,7 @@ bifang_scan_push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
 	if (s->types != NULL)
 		return false;
 	memset(out, 0, sizeof *out);
-	out->type = bifang_meta_type((BifangMeta) c->number);
-	out->field = c->number;
-	if (s->work->format == BIFANG_ICEBERG)
-		out->field = BIFANG_META_FIELD(s->work->schema->n_fields, c->number);
-	else if (s->work->format == BIFANG_KAFKA_LOG)
-		out->field = BIFANG_META_FIELD(BF_KAFKA_COLUMNS, c->number);
+	out->type = bf_fact_type((BfFact) c->number);
+	out->field = bifang_worklist_fields(s->work) + c->number;
 	return true;
 }

@@ -1,40 +1,35 @@
 /*
- * pg/scan/scan_open.c: from a unit of the worklist to the reader of its rows.
+ * pg/scan/scan_open.c: from a unit of the worklist to the reader of its rows; see unit.h.
  */
-#include "pg/scan/internal.h"
+#include "pg/scan/unit.h"
 
-#include "catalog/pg_authid.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/memutils.h"
 
-#include "exec/read/avro_reader.h"
-#include "exec/read/ledger_reader.h"
 #include "exec/read/parquet_reader.h"
-#include "pg/catalog/cache.h"
-#include "pg/scan/plain.h"
+#include "pg/scan/internal.h"
+#include "pg/scan/kind.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "scan/pred.h"
 
-/* Reserved field ids of row lineage. */
-#define BF_ICE_ROW_ID 2147483540
-#define BF_ICE_SEQUENCE_ID 2147483539
-
-/* Facts about rows are no columns of readers: n_fields are. */
-static BfRowFilter
-row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fields, BfDeletes *deletes)
+BfRowFilter
+bifang_scan_row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fields,
+					   BfDeletes *deletes)
 {
-	return (BfRowFilter){.pred = bifang_pred_of_fields(a, pred, n_fields),
-						 .prune = s->prune,
-						 .deletes = deletes,
-						 .counters = &s->count.filter};
+	const BfPred *below;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_scan_pred_below(a, pred, n_fields, &below, &err), &err);
+	return (BfRowFilter){
+		.pred = below, .prune = s->prune, .deletes = deletes, .counters = &s->count.filter};
 }
 
 BfFilter *
 bifang_scan_filter(BifangScan *s, BfArena *a, const BfProjection *projection, int32 n_fields,
 				   BfDeletes *deletes)
 {
-	BfRowFilter what = row_filter(s, a, s->pred, n_fields, deletes);
+	BfRowFilter what = bifang_scan_row_filter(s, a, s->pred, n_fields, deletes);
 	BfFilter *f;
 	BfError err;
 
@@ -52,10 +47,10 @@ bifang_scan_read_through(BifangScan *s, BfArena *a, BfFilter *f, BfReader *below
 	BIFANG_CHECK(bf_filter_reader(a, f, below, &s->reader, &err), &err);
 }
 
-static void
-open_row_groups(BifangScan *s, BfArena *a, BifangUnit *u, BfParquetFile *file,
-				const BfProjection *projection, const BfConstants *constants,
-				const BfRowFilter *filter)
+void
+bifang_scan_open_row_groups(BifangScan *s, BfArena *a, const BfScanUnit *u, BfParquetFile *file,
+							const BfProjection *projection, const BfConstants *constants,
+							const BfRowFilter *filter)
 {
 	int64 groups = bf_parquet_n_row_groups(file);
 	BfError err;
@@ -68,183 +63,15 @@ open_row_groups(BifangScan *s, BfArena *a, BifangUnit *u, BfParquetFile *file,
 				 &err);
 }
 
-static void
-open_plain(BifangScan *s, BfArena *a, BifangUnit *u)
-{
-	BfProjection *projection = palloc0(sizeof *projection);
-	BfType *types = palloc0((Size) (s->n_vectors + 1) * sizeof *types);
-	int32 *fields = palloc0((Size) (s->n_vectors + 1) * sizeof *fields);
-	const BfPred *pred = NULL;
-	BfRowFilter filter;
-	BfParquetFile *file;
-	BfSchema *schema;
-	BfError err;
-
-	bf_error_clear(&err);
-	BIFANG_CHECK(bifang_plain_open(a, u->path, s->vector_names, s->n_vectors, &s->count.io, &file,
-								   &schema, &err),
-				 &err);
-	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	bifang_remember_rows(u->path, u->bytes, bf_parquet_n_rows(file));
-	for (int32 i = 0; i < s->n_vectors; i++)
-	{
-		types[i] = schema->fields[i].type;
-		fields[i] = i;
-	}
-	projection->schema = schema;
-	projection->fields = fields;
-	projection->n_fields = s->n_vectors;
-	s->types = types;
-	if (s->push != NULL)
-		pred = bifang_pushdown_pred(s->push, a, bifang_scan_push_column, s);
-	filter = row_filter(s, a, pred, s->n_vectors, NULL);
-	open_row_groups(s, a, u, file, projection, NULL, &filter);
-	for (int32 i = 0; i < s->n_columns; i++)
-		if (s->columns[i].vector >= 0)
-			bifang_scan_set_conversion(s, &s->columns[i], &schema->fields[s->columns[i].vector]);
-}
-
-/* The table's fields, then those that row lineage needs. */
-static BfProjection *
-unit_projection(BifangScan *s, BifangUnit *u)
-{
-	static const BfField lineage[2] = {
-		{.id = BF_ICE_ROW_ID, .name = "_row_id", .type = {.kind = BF_KIND_INT64}},
-		{.id = BF_ICE_SEQUENCE_ID,
-		 .name = "_last_updated_sequence_number",
-		 .type = {.kind = BF_KIND_INT64}}};
-	const BfSchema *table = s->work->schema;
-	BfProjection *p = palloc0(sizeof *p);
-	BfSchema *schema = palloc0(sizeof *schema);
-	int32 *fields;
-
-	p->want_entry = s->want_entry;
-	p->schema = table;
-	p->fields = s->vector_numbers;
-	p->n_fields = s->n_vectors;
-	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors : -1;
-	if (s->lineage_vector < 0)
-		return p;
-	schema->schema_id = table->schema_id;
-	schema->fields = palloc((Size) (table->n_fields + 2) * sizeof(BfField));
-	schema->n_fields = table->n_fields + 2;
-	memcpy(schema->fields, table->fields, (Size) table->n_fields * sizeof(BfField));
-	memcpy(schema->fields + table->n_fields, lineage, sizeof lineage);
-	fields = palloc((Size) (s->n_vectors + 2) * sizeof *fields);
-	memcpy(fields, s->vector_numbers, (Size) s->n_vectors * sizeof *fields);
-	for (int32 i = 0; i < 2; i++)
-		fields[s->n_vectors + i] = table->n_fields + i;
-	p->schema = schema;
-	p->fields = fields;
-	p->n_fields = s->n_vectors + 2;
-	return p;
-}
-
-/* Metadata comes from outside and may name any file of the machine. Who may read them all can make
- * tables by location; of others only files of the table itself are opened. */
-static void
-check_inside(const BifangScan *s, const char *path)
-{
-	const BfLocation *location = &s->work->table->location;
-	Oid owner;
-
-	if (bf_location_inside(location, path))
-		return;
-	owner = bifang_relation_owner(s->relid);
-	if (has_privs_of_role(owner, ROLE_PG_READ_SERVER_FILES))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("\"%s\" is outside of the table's directory \"%s\"", path, location->found),
-			 errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
-					   GetUserNameFromId(owner, false),
-					   GetUserNameFromId(ROLE_PG_READ_SERVER_FILES, false))));
-}
-
-static void
-open_file(BifangScan *s, BfArena *a, BifangUnit *u)
-{
-	const BfIceDataFile *f = u->file;
-	BfConstants *constants = palloc(sizeof *constants);
-	int32 n_fields = s->work->schema->n_fields;
-	BfDeletes *deletes = NULL;
-	BfProjection *projection;
-	BfRowFilter filter;
-	BfParquetFile *file;
-	BfError err;
-
-	check_inside(s, u->path);
-	for (int32 i = 0; i < bf_ice_n_deletes(f); i++)
-		check_inside(s, bf_ice_delete(f, i)->path);
-	if (bf_ice_n_deletes(f) > 0)
-	{
-		if (s->delete_set == NULL)
-			s->delete_set = bifang_delete_set_new(s->cxt, s->work->table,
-												  s->options.verify_checksums, &s->count.io);
-		deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
-	}
-	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
-	projection = unit_projection(s, u);
-	bf_error_clear(&err);
-	if (f->format == BF_ICE_FORMAT_AVRO)
-	{
-		BfFilter *f = bifang_scan_filter(s, a, projection, n_fields, deletes);
-		BfReader *avro;
-
-		BIFANG_CHECK(bf_exec_avro_reader(a, u->path, bf_filter_projection(f), constants,
-										 &s->count.io, &avro, &err),
-					 &err);
-		bifang_scan_read_through(s, a, f, avro);
-		return;
-	}
-	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
-				 &err);
-	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	filter = row_filter(s, a, s->pred, n_fields, deletes);
-	open_row_groups(s, a, u, file, projection, constants, &filter);
-}
-
-static void
-open_lake(BifangScan *s, BfArena *a, BifangUnit *u)
-{
-	BfError err;
-
-	bf_error_clear(&err);
-	if (u->tier == BIFANG_TIER_PARQUET)
-		open_file(s, a, u);
-	else
-	{
-		BfFilter *f =
-			bifang_scan_filter(s, a, unit_projection(s, u), s->work->schema->n_fields, NULL);
-		BfReader *ledger;
-
-		BIFANG_CHECK(bf_exec_ledger_reader(
-						 a, u->tier == BIFANG_TIER_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
-						 u->path, &u->ranges, bf_filter_projection(f), &s->count.log, &ledger,
-						 &err),
-					 &err);
-		bifang_scan_read_through(s, a, f, ledger);
-	}
-	for (int32 i = 0; i < s->n_columns; i++)
-		if (s->columns[i].vector >= 0)
-			bifang_scan_set_conversion(s, &s->columns[i],
-									   &s->work->schema->fields[s->columns[i].number]);
-}
-
 void
-bifang_scan_open_unit(BifangScan *s, BifangUnit *u)
+bifang_scan_open_unit(BifangScan *s, BfScanUnit *u)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->unit_cxt);
 	BfArena *a = bifang_arena(s->unit_cxt, "scan unit", BIFANG_ARENA_MAX_SCAN);
 
 	s->unit = u;
 	s->count.units_read++;
-	if (u->tier == BIFANG_TIER_KAFKA)
-		bifang_scan_open_kafka(s, a, u);
-	else if (s->options.format == BIFANG_PARQUET)
-		open_plain(s, a, u);
-	else
-		open_lake(s, a, u);
+	s->work->kind->open_unit(s, a, u);
+	Assert(s->reader != NULL);
 	MemoryContextSwitchTo(old);
 }

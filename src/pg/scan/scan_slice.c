@@ -85,7 +85,7 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 			}
 			break;
 		case BIFANG_META_TIER:
-			fill_same(c, n, unit_text(s, c, bifang_tier_name(s->unit->tier)), false);
+			fill_same(c, n, unit_text(s, c, bifang_unit_tier(s->work, s->unit)), false);
 			break;
 		case BIFANG_META_FILE: fill_same(c, n, unit_text(s, c, s->unit->path), false); break;
 		case BIFANG_META_POS:

@@ -350,8 +350,7 @@ bifangIsForeignRelUpdatable(Relation rel)
 	BifangOptions o;
 
 	bifang_options_get(RelationGetRelid(rel), &o);
-	return o.format == BIFANG_ICEBERG && o.location == NULL && !o.remote_catalog ? 1 << CMD_INSERT
-																				 : 0;
+	return bifang_options_own(&o) ? 1 << CMD_INSERT : 0;
 }
 
 BIFANG_NORETURN static void

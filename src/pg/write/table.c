@@ -19,11 +19,10 @@ bifang_table_check_managed(const BifangOptions *o, const char *verb)
 {
 	const char *name = OidIsValid(o->relid) ? get_rel_name(o->relid) : "?";
 
-	if (o->format != BIFANG_ICEBERG)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot %s foreign table \"%s\"", verb, name),
-				 errdetail("Tables of format %s are read only.", bifang_format_name(o->format))));
+	if (!o->format->lake)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("cannot %s foreign table \"%s\"", verb, name),
+						errdetail("Tables of format %s are read only.", o->format->name)));
 	if (o->remote_catalog && o->location == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("cannot %s foreign table \"%s\"", verb, name),

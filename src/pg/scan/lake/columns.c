@@ -1,7 +1,8 @@
 /*
- * pg/scan/columns.c: see columns.h.
+ * pg/scan/lake/columns.c: columns of a foreign table and those of the lake at the point that is
+ * read.
  */
-#include "pg/scan/columns.h"
+#include "pg/scan/lake/internal.h"
 
 #include "utils/varlena.h"
 
@@ -15,14 +16,15 @@
 const BfSchema *
 bifang_lake_columns(BifangWorklist *w)
 {
+	const BifangPoint *p = &bifang_lake_work(w)->point;
 	const BfSchema *out;
 	BfError err;
 
-	if (!w->point.past)
-		return w->point.schema;
+	if (!p->at.past)
+		return p->at.schema;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_ice_point_columns(bifang_arena(w->cxt, "columns", BIFANG_ARENA_MAX_METADATA),
-									  w->table, &w->point, &out, &err),
+									  p->table, &p->at, &out, &err),
 				 &err);
 	return out;
 }
@@ -83,20 +85,20 @@ hint_former(const BifangWorklist *w, const BfField *former)
 static void
 unknown_column(const BifangWorklist *w, const char *relname, int32 field_id, const char *name)
 {
+	const BifangPoint *p = &bifang_lake_work(w)->point;
 	const char *near = field_id > 0 ? NULL : nearest_name(w->schema, name);
-	const BfField *former =
-		w->point.past ? NULL : former_column(w->table->metadata, field_id, name);
+	const BfField *former = p->at.past ? NULL : former_column(p->table->metadata, field_id, name);
 
 	ereport(
 		ERROR,
 		(errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 		 errmsg("column \"%s\" of foreign table \"%s\" is not in the lake table", name, relname),
 		 field_id > 0 ? errdetail("No column of schema %d has its field id %d.",
-								  w->point.schema->schema_id, field_id)
-		 : w->point.past && w->point.main != NULL
+								  p->at.schema->schema_id, field_id)
+		 : p->at.past && p->at.main != NULL
 			 ? errdetail("Snapshot " INT64_FORMAT " has schema %d; no other schema of the "
 						 "table has such a column either.",
-						 w->point.main->id, w->point.schema->schema_id)
+						 p->at.main->id, p->at.schema->schema_id)
 			 : 0,
 		 former != NULL ? hint_former(w, former)
 		 : near != NULL ? errhint("Perhaps you meant the column \"%s\".", near)
@@ -106,7 +108,8 @@ unknown_column(const BifangWorklist *w, const char *relname, int32 field_id, con
 int32
 bifang_lake_column(const BifangWorklist *w, const char *relname, int32 field_id, const char *name)
 {
-	int32 found = bf_ice_column_find(w->table, &w->point, w->schema, field_id, name);
+	const BifangPoint *p = &bifang_lake_work(w)->point;
+	int32 found = bf_ice_column_find(p->table, &p->at, w->schema, field_id, name);
 
 	if (found < 0)
 		unknown_column(w, relname, field_id, name);

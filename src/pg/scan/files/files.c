@@ -1,12 +1,16 @@
 /*
- * pg/scan/worklist_files.c: units of plain Parquet files, tables without metadata.
+ * pg/scan/files/files.c: plain Parquet files as a kind; see files.h.
  */
-#include "pg/scan/worklist_internal.h"
+#include "pg/scan/files/files.h"
 
 #include <sys/stat.h>
 
 #include "common/hashfn.h"
 #include "utils/hsearch.h"
+
+#include "pg/scan/files/internal.h"
+#include "pg/scan/location.h"
+#include "pg/server/error.h"
 
 /* A guess for files that this backend has not opened yet. */
 #define PARQUET_ROW_BYTES 24
@@ -30,7 +34,7 @@ seen_key(const char *path, int64 size)
 }
 
 void
-bifang_remember_rows(const char *path, int64 size, int64 rows)
+bifang_files_remember(const char *path, int64 size, int64 rows)
 {
 	SeenFile *entry;
 	uint64 key = seen_key(path, size);
@@ -63,22 +67,24 @@ remembered_rows(const char *path, int64 size, int64 *rows)
 	return entry != NULL;
 }
 
-/* ---- units ---- */
+/* ---- the work list ---- */
 
-void
-bifang_worklist_open_parquet(BifangWorklist *w, const BifangOptions *o)
+static void
+open_files(BifangWorklist *w, const BifangOptions *o)
 {
-	List *paths = bifang_pinned_location(o->location, BIFANG_PARQUET, w->snap);
+	List *paths =
+		bifang_pinned_location(o->location, BIFANG_FILES_SUFFIX, o->format->name, w->snap);
+	BfScanPins *pins = w->pins;
 	ListCell *lc;
 
-	w->files = palloc_extended((Size) list_length(paths) * sizeof *w->files,
-							   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	pins->sources =
+		palloc_extended((Size) list_length(paths) * sizeof *pins->sources, MCXT_ALLOC_HUGE);
 	foreach (lc, paths)
 	{
-		BifangFile *f = &w->files[w->n_files++];
+		BfScanSource *f = &pins->sources[pins->n_sources++];
 		struct stat st;
 
-		f->path = lfirst(lc);
+		*f = (BfScanSource){.path = lfirst(lc)};
 		if (stat(f->path, &st) != 0)
 			ereport(ERROR,
 					(errcode_for_file_access(), errmsg("could not stat \"%s\": %m", f->path)));
@@ -88,21 +94,24 @@ bifang_worklist_open_parquet(BifangWorklist *w, const BifangOptions *o)
 	}
 }
 
-void
-bifang_worklist_plan_files(BifangUnits *us)
+static void
+plan_files(BifangWorklist *w, uint32 prune)
 {
-	BifangWorklist *w = us->w;
+	BfError err;
 
-	for (int32 i = 0; i < w->n_files; i++)
-	{
-		BifangFile *f = &w->files[i];
-		BifangUnit *u = bifang_unit_add(us, BIFANG_TIER_PARQUET, f->path);
-
-		u->plain = f;
-		u->rows = f->rows;
-		u->bytes = f->bytes;
-		/* Of files nothing is known before they are opened, so this is true or false of all. */
-		if (bifang_unit_keep(us))
-			bifang_unit_cut_file(us);
-	}
+	(void) prune;
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_scan_plan_files(&w->list, w->pins, true, &err), &err);
 }
+
+const BifangKind bifang_kind_files = {
+	.format = {.name = "parquet",
+			   .is = "plain Parquet files",
+			   .location = "file, directory or glob",
+			   .needs_location = true},
+	.tiers = bf_scan_file_tiers,
+	.open = open_files,
+	.plan = plan_files,
+	.open_unit = bifang_files_open_unit,
+	.import = bifang_files_import,
+};

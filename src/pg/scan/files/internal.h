@@ -1,0 +1,21 @@
+/*
+ * pg/scan/files/internal.h: what the files of files.h share.
+ */
+#ifndef BIFANG_PG_SCAN_FILES_INTERNAL_H
+#define BIFANG_PG_SCAN_FILES_INTERNAL_H
+
+#include "pg/scan/kind.h"
+
+#define BIFANG_FILES_SUFFIX ".parquet"
+
+/* files.c */
+/* Rows that a file was seen to have, for later estimates. */
+extern void bifang_files_remember(const char *path, int64 size, int64 rows);
+
+/* unit.c */
+extern void bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u);
+
+/* import.c */
+extern void bifang_files_import(BifangImport *im);
+
+#endif

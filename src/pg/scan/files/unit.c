@@ -1,0 +1,116 @@
+/*
+ * pg/scan/files/unit.c: a Parquet file that belongs to no lake table, as rows.
+ *
+ * Columns are found by name: exactly, else without regard to case when only one matches. They come
+ * in the file's own types, which may differ from file to file; the scan converts from those.
+ */
+#include "pg/scan/files/internal.h"
+
+#include <strings.h>
+
+#include "exec/read/parquet_reader.h"
+#include "pg/catalog/cache.h"
+#include "pg/scan/unit.h"
+#include "pg/server/error.h"
+
+static int32_t
+find_column(const BfSchema *schema, const char *name)
+{
+	int32_t found = bf_schema_find_name(schema, name);
+	int32_t n = 0;
+
+	if (found >= 0)
+		return found;
+	for (int32_t i = 0; i < schema->n_fields; i++)
+		if (strcasecmp(schema->fields[i].name, name) == 0)
+		{
+			found = i;
+			n++;
+		}
+	return n == 1 ? found : -1;
+}
+
+/* Nested fields too: in files of tables their ids would be looked for, and some files have none. */
+static BfStatus
+without_ids(BfArena *a, BfField *f, BfError *err)
+{
+	BfField *children;
+
+	f->id = 0;
+	if (f->n_children == 0)
+		return BF_OK;
+	BF_NEW(a, children, f->n_children, err);
+	memcpy(children, f->children, (size_t) f->n_children * sizeof *children);
+	f->children = children;
+	for (int32_t i = 0; i < f->n_children; i++)
+		BF_TRY(without_ids(a, &children[i], err));
+	return BF_OK;
+}
+
+static BfStatus
+choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_t n, BfSchema **out,
+			   BfError *err)
+{
+	const BfSchema *from = bf_parquet_schema(file);
+	BfSchema *schema;
+
+	BF_NEW(a, schema, 1, err);
+	BF_NEW(a, schema->fields, n, err);
+	schema->n_fields = n;
+	for (int32_t i = 0; i < n; i++)
+	{
+		int32_t column = find_column(from, names[i]);
+
+		if (column < 0)
+			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no column \"%s\"", names[i]);
+		schema->fields[i] = from->fields[column];
+		BF_TRY(without_ids(a, &schema->fields[i], err));
+	}
+	*out = schema;
+	return BF_OK;
+}
+
+/* *schema has one field per name, as the file describes it. */
+static BfStatus
+open_file(BfArena *a, const char *path, const char *const *names, int32_t n, BfIoCounters *io,
+		  BfParquetFile **file, BfSchema **schema, BfError *err)
+{
+	BF_TRY(bf_footer_open(bifang_footer_cache(), a, path, io, file, err));
+	if (choose_columns(a, *file, names, n, schema, err) != BF_OK)
+		return bf_error_object(err, path);
+	return BF_OK;
+}
+
+void
+bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
+{
+	BfProjection *projection = palloc0(sizeof *projection);
+	BfType *types = palloc0((Size) (s->n_vectors + 1) * sizeof *types);
+	int32 *fields = palloc0((Size) (s->n_vectors + 1) * sizeof *fields);
+	const BfPred *pred = NULL;
+	BfRowFilter filter;
+	BfParquetFile *file;
+	BfSchema *schema;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(
+		open_file(a, u->path, s->vector_names, s->n_vectors, &s->count.io, &file, &schema, &err),
+		&err);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
+	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
+	for (int32 i = 0; i < s->n_vectors; i++)
+	{
+		types[i] = schema->fields[i].type;
+		fields[i] = i;
+	}
+	projection->schema = schema;
+	projection->fields = fields;
+	projection->n_fields = s->n_vectors;
+	s->types = types;
+	if (s->push != NULL)
+		pred = bifang_pushdown_pred(s->push, a, bifang_scan_push_column, s);
+	filter = bifang_scan_row_filter(s, a, pred, s->n_vectors, NULL);
+	bifang_scan_open_row_groups(s, a, u, file, projection, NULL, &filter);
+	bifang_scan_set_conversions(s, schema);
+}

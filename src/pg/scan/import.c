@@ -1,0 +1,225 @@
+/*
+ * pg/scan/import.c: IMPORT FOREIGN SCHEMA; see import.h.
+ */
+#include "pg/scan/import.h"
+
+#include "catalog/heap.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "pg/convert/typemap.h"
+#include "pg/scan/kind.h"
+
+bool
+bifang_import_wants(const BifangImport *im, const char *name)
+{
+	ListCell *lc;
+
+	if (im->stmt->list_type == FDW_IMPORT_SCHEMA_ALL)
+		return true;
+	foreach (lc, im->stmt->table_list)
+		if (strcmp(((RangeVar *) lfirst(lc))->relname, name) == 0)
+			return im->stmt->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO;
+	return im->stmt->list_type == FDW_IMPORT_SCHEMA_EXCEPT;
+}
+
+bool
+bifang_import_has_name(List *names, const char *name)
+{
+	ListCell *lc;
+
+	foreach (lc, names)
+		if (strcmp(lfirst(lc), name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+name_fits(const char *name)
+{
+	return name[0] != '\0' && strlen(name) < NAMEDATALEN &&
+		   pg_verifymbstr(name, (int) strlen(name), true);
+}
+
+char *
+bifang_import_name(const char *name)
+{
+	int n = (int) strlen(name);
+
+	if (n >= NAMEDATALEN)
+	{
+		n = pg_mbcliplen(name, n, NAMEDATALEN - 1);
+		ereport(NOTICE, (errcode(ERRCODE_NAME_TOO_LONG),
+						 errmsg("the name of table \"%.*s\" is cut to %d bytes", n, name, n)));
+	}
+	return pnstrdup(name, (Size) n);
+}
+
+void
+bifang_import_left_out(const char *table, const char *fmt, ...)
+{
+	StringInfoData why;
+	va_list args;
+	int more;
+
+	initStringInfo(&why);
+	do
+	{
+		va_start(args, fmt);
+		more = appendStringInfoVA(&why, fmt, args);
+		va_end(args);
+		if (more > 0)
+			enlargeStringInfo(&why, more);
+	} while (more > 0);
+	ereport(WARNING,
+			(errmsg("table \"%s\" is left out: %s",
+					pg_verifymbstr(table, (int) strlen(table), true) ? table : "?", why.data)));
+}
+
+/* The name that column i gets: its own, or, where PostgreSQL cannot hold that and a field id says
+ * which column is meant, one that is like it. NULL (with a WARNING) when there is none. */
+static const char *
+column_name(const char *table, const BfSchema *schema, int32 i, List *taken)
+{
+	const BfField *f = &schema->fields[i];
+	char *name = pstrdup(f->name);
+	Size length = strlen(name);
+	char suffix[16] = "";
+
+	if (length == 0 || !pg_verifymbstr(name, (int) length, true) ||
+		(length >= NAMEDATALEN && f->id <= 0))
+	{
+		bifang_import_left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
+		return NULL;
+	}
+	name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1)] = '\0';
+	if (SystemAttributeByName(name) != NULL)
+	{
+		if (f->id <= 0)
+		{
+			bifang_import_left_out(table, "column \"%s\" has the name of a system column", name);
+			return NULL;
+		}
+		name = psprintf("%s_", name);
+	}
+	if (bifang_import_has_name(taken, name))
+	{
+		if (f->id <= 0)
+		{
+			bifang_import_left_out(table, "it has two columns \"%s\"", name);
+			return NULL;
+		}
+		snprintf(suffix, sizeof suffix, "_%d", f->id);
+		length = strlen(name);
+		name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1 - (int) strlen(suffix))] = '\0';
+		name = psprintf("%s%s", name, suffix);
+		if (bifang_import_has_name(taken, name))
+		{
+			bifang_import_left_out(table, "it has two columns \"%s\"", name);
+			return NULL;
+		}
+	}
+	if (strcmp(name, f->name) != 0)
+		ereport(NOTICE, (errcode(ERRCODE_INVALID_NAME),
+						 errmsg("column \"%s\" of table \"%s\" is imported as \"%s\"", f->name,
+								table, name)));
+	return name;
+}
+
+/* Column definitions; false (with a WARNING) when one of them cannot be declared. */
+static bool
+append_columns(BifangImport *im, const char *table, const BfSchema *schema)
+{
+	StringInfo s = &im->command;
+	List *taken = NIL;
+
+	for (int32 i = 0; i < schema->n_fields; i++)
+	{
+		const BfField *f = &schema->fields[i];
+		const char *name = column_name(table, schema, i, taken);
+		Oid typid;
+		int32 typmod;
+
+		if (name == NULL)
+			return false;
+		taken = lappend(taken, (void *) name);
+		if (!bifang_type_default(f, &typid, &typmod))
+		{
+			bifang_import_left_out(table, "column \"%s\" is of type %s, which is not supported",
+								   name, bifang_type_text(f->type));
+			return false;
+		}
+		if (im->valid_json && f->type.kind == BF_KIND_JSON)
+			typid = JSONBOID;
+		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(name),
+						 bifang_pg_type_text(typid, typmod));
+		if (f->id > 0)
+			appendStringInfo(s, " OPTIONS (field_id '%d')", f->id);
+	}
+	return true;
+}
+
+bool
+bifang_import_begin(BifangImport *im, const char *table, const BfSchema *schema)
+{
+	if (!bifang_import_wants(im, table))
+		return false;
+	if (!name_fits(table))
+	{
+		bifang_import_left_out(table, "its name cannot be one in PostgreSQL");
+		return false;
+	}
+	if (bifang_import_has_name(im->names, table))
+	{
+		bifang_import_left_out(table, "another one has the same name");
+		return false;
+	}
+	initStringInfo(&im->command);
+	im->table = table;
+	im->has_options = false;
+	appendStringInfo(&im->command, "CREATE FOREIGN TABLE %s (", quote_identifier(table));
+	if (!append_columns(im, table, schema))
+		return false;
+	appendStringInfo(&im->command, "\n) SERVER %s OPTIONS (",
+					 quote_identifier(im->stmt->server_name));
+	return true;
+}
+
+void
+bifang_import_option(BifangImport *im, const char *name, const char *value)
+{
+	appendStringInfo(&im->command, "%s%s %s", im->has_options ? ", " : "", quote_identifier(name),
+					 quote_literal_cstr(value));
+	im->has_options = true;
+}
+
+void
+bifang_import_end(BifangImport *im)
+{
+	Assert(im->has_options);
+	if (im->options.format != im->server_format)
+		bifang_import_option(im, "format", im->options.format->name);
+	if (im->options.location_map != im->server_map)
+		bifang_import_option(im, "location_map", im->options.location_map);
+	appendStringInfoChar(&im->command, ')');
+	im->commands = lappend(im->commands, im->command.data);
+	im->names = lappend(im->names, pstrdup(im->table));
+}
+
+List *
+bifangImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid)
+{
+	BifangImport im = {.stmt = stmt};
+
+	bifang_server_options_get(serverOid, &im.options);
+	im.server_format = im.options.format;
+	im.server_map = im.options.location_map;
+	bifang_import_options_get(stmt->options, &im.options);
+	if (im.options.format->needs_location && im.options.location == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_OPTION_NAME_NOT_FOUND),
+						errmsg("import of format \"%s\" needs option \"location\"",
+							   im.options.format->name)));
+	bifang_kind_of(&im.options)->import(&im);
+	return im.commands;
+}

@@ -1,0 +1,144 @@
+/*
+ * pg/scan/lake/unit.c: from a unit of a lake table to the reader of its rows.
+ */
+#include "pg/scan/lake/internal.h"
+
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+
+#include "exec/read/avro_reader.h"
+#include "exec/read/ledger_reader.h"
+#include "exec/read/parquet_reader.h"
+#include "pg/catalog/cache.h"
+#include "pg/scan/unit.h"
+#include "pg/server/error.h"
+
+/* Reserved field ids of row lineage. */
+#define BF_ICE_ROW_ID 2147483540
+#define BF_ICE_SEQUENCE_ID 2147483539
+
+/* The table's fields, then those that row lineage needs. */
+static BfProjection *
+unit_projection(BifangScan *s, const BfScanUnit *u)
+{
+	static const BfField lineage[2] = {
+		{.id = BF_ICE_ROW_ID, .name = "_row_id", .type = {.kind = BF_KIND_INT64}},
+		{.id = BF_ICE_SEQUENCE_ID,
+		 .name = "_last_updated_sequence_number",
+		 .type = {.kind = BF_KIND_INT64}}};
+	const BfSchema *table = s->work->schema;
+	BfProjection *p = palloc0(sizeof *p);
+	BfSchema *schema = palloc0(sizeof *schema);
+	int32 *fields;
+
+	p->want_entry = s->want_entry;
+	p->schema = table;
+	p->fields = s->vector_numbers;
+	p->n_fields = s->n_vectors;
+	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors : -1;
+	if (s->lineage_vector < 0)
+		return p;
+	schema->schema_id = table->schema_id;
+	schema->fields = palloc((Size) (table->n_fields + 2) * sizeof(BfField));
+	schema->n_fields = table->n_fields + 2;
+	memcpy(schema->fields, table->fields, (Size) table->n_fields * sizeof(BfField));
+	memcpy(schema->fields + table->n_fields, lineage, sizeof lineage);
+	fields = palloc((Size) (s->n_vectors + 2) * sizeof *fields);
+	memcpy(fields, s->vector_numbers, (Size) s->n_vectors * sizeof *fields);
+	for (int32 i = 0; i < 2; i++)
+		fields[s->n_vectors + i] = table->n_fields + i;
+	p->schema = schema;
+	p->fields = fields;
+	p->n_fields = s->n_vectors + 2;
+	return p;
+}
+
+/* Metadata comes from outside and may name any file of the machine. Who may read them all can make
+ * tables by location; of others only files of the table itself are opened. */
+static void
+check_inside(const BifangScan *s, const char *path)
+{
+	const BfLocation *location = &bifang_lake_work(s->work)->point.table->location;
+	Oid owner;
+
+	if (bf_location_inside(location, path))
+		return;
+	owner = bifang_relation_owner(s->relid);
+	if (has_privs_of_role(owner, ROLE_PG_READ_SERVER_FILES))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("\"%s\" is outside of the table's directory \"%s\"", path, location->found),
+			 errdetail("Role \"%s\" does not have the privileges of role \"%s\".",
+					   GetUserNameFromId(owner, false),
+					   GetUserNameFromId(ROLE_PG_READ_SERVER_FILES, false))));
+}
+
+static void
+open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
+{
+	const BfIceDataFile *f = u->file;
+	BfConstants *constants = palloc(sizeof *constants);
+	int32 n_fields = s->work->schema->n_fields;
+	BfDeletes *deletes = NULL;
+	BfProjection *projection;
+	BfRowFilter filter;
+	BfParquetFile *file;
+	BfError err;
+
+	check_inside(s, u->path);
+	for (int32 i = 0; i < bf_ice_n_deletes(f); i++)
+		check_inside(s, bf_ice_delete(f, i)->path);
+	if (bf_ice_n_deletes(f) > 0)
+	{
+		if (s->delete_set == NULL)
+			s->delete_set = bifang_delete_set_new(s->cxt, bifang_lake_work(s->work)->point.table,
+												  s->options.verify_checksums, &s->count.io);
+		deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
+	}
+	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
+	projection = unit_projection(s, u);
+	bf_error_clear(&err);
+	if (f->format == BF_ICE_FORMAT_AVRO)
+	{
+		BfFilter *rows = bifang_scan_filter(s, a, projection, n_fields, deletes);
+		BfReader *avro;
+
+		BIFANG_CHECK(bf_exec_avro_reader(a, u->path, bf_filter_projection(rows), constants,
+										 &s->count.io, &avro, &err),
+					 &err);
+		bifang_scan_read_through(s, a, rows, avro);
+		return;
+	}
+	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
+				 &err);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
+	filter = bifang_scan_row_filter(s, a, s->pred, n_fields, deletes);
+	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
+}
+
+static void
+open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
+{
+	BfFilter *f = bifang_scan_filter(s, a, unit_projection(s, u), s->work->schema->n_fields, NULL);
+	BfReader *ledger;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_exec_ledger_reader(
+					 a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE, u->path,
+					 &u->ranges, bf_filter_projection(f), &s->count.log, &ledger, &err),
+				 &err);
+	bifang_scan_read_through(s, a, f, ledger);
+}
+
+void
+bifang_lake_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
+{
+	if (u->tier == BF_SCAN_PARQUET)
+		open_file(s, a, u);
+	else
+		open_ledger(s, a, u);
+	bifang_scan_set_conversions(s, s->work->schema);
+}
