@@ -132,7 +132,7 @@ unit-release: $(BUILD)/core/unit ## Unit tests over optimised objects
 -include $(RELEASE_OBJ:.o=.d)
 
 # A tool that makes Iceberg tables with very many files.
-LARGE_OBJ = $(patsubst %.c,$(BUILD)/core/%.o,test/bench/large_table.c test/bench/tiny_parquet.c \
+LARGE_OBJ = $(patsubst %.c,$(BUILD)/core/%.o,test/bench/large_table.c test/unit/lib/parquet_make.c \
 	test/unit/test_iceberg_make.c test/unit/lib/host_posix.c) $(CORE_OBJ)
 
 $(BUILD)/core/large_table: $(LARGE_OBJ)

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "bench/tiny_parquet.h"
+#include "unit/lib/parquet_make.h"
 #include "codec/codec.h"
 #include "io/publish.h"
 #include "unit/lib/host_posix.h"
@@ -202,13 +202,15 @@ is_real(int64_t file)
 }
 
 static int64_t
-write_parquet(const char *path, const TinyColumn *columns, int64_t n_columns, int64_t n_rows)
+write_parquet(const char *path, const MadeColumn *columns, int64_t n_columns, int64_t n_rows)
 {
+	MadeFile file = {
+		.columns = columns, .n_columns = (int32_t) n_columns, .n_rows = (int32_t) n_rows};
 	BfBuffer b;
 	int64_t n;
 
 	bf_buffer_init(&b, test_host(), (size_t) 1 << 30);
-	if (tiny_parquet(&b, columns, (int32_t) n_columns, (int32_t) n_rows, &test_err) != BF_OK ||
+	if (made_parquet(&b, &file, &test_err) != BF_OK ||
 		bf_publish_bytes(large.arena, path, b.data, b.len, &test_err) != BF_OK)
 		test_fail(__FILE__, __LINE__, "%s: %s", test_err.object, test_err.text);
 	n = (int64_t) b.len;
@@ -219,7 +221,7 @@ write_parquet(const char *path, const TinyColumn *columns, int64_t n_columns, in
 static int64_t
 write_data(int64_t file)
 {
-	TinyColumn *columns = allocate((size_t) large.columns, sizeof *columns);
+	MadeColumn *columns = allocate((size_t) large.columns, sizeof *columns);
 
 	for (int64_t c = 0; c < large.columns; c++)
 	{
@@ -231,7 +233,7 @@ write_data(int64_t file)
 				texts[i] = text_at(c, file * large.rows + i);
 			else
 				longs[i] = number_at(c, file * large.rows + i);
-		columns[c] = (TinyColumn){.name = column_name(c), .id = (int32_t) c + 1};
+		columns[c] = (MadeColumn){.name = column_name(c), .id = (int32_t) c + 1};
 		if (is_text(c))
 			columns[c].texts = texts;
 		else
@@ -347,7 +349,7 @@ position_deletes(int64_t first, int64_t n)
 	if (real)
 		f.size = write_parquet(
 			f.path,
-			(TinyColumn[]){{.name = "file_path", .id = DELETE_PATH_ID, .texts = paths},
+			(MadeColumn[]){{.name = "file_path", .id = DELETE_PATH_ID, .texts = paths},
 						   {.name = "pos", .id = DELETE_POS_ID, .longs = positions}},
 			2, n);
 	return f;
@@ -366,7 +368,7 @@ equality_deletes(int64_t first, int64_t n)
 	f.equality_ids = ids;
 	f.n_equality_ids = 1;
 	if (large.real > 0)
-		f.size = write_parquet(f.path, &(TinyColumn){.name = "id", .id = 1, .longs = rows}, 1, n);
+		f.size = write_parquet(f.path, &(MadeColumn){.name = "id", .id = 1, .longs = rows}, 1, n);
 	return f;
 }
 
