@@ -368,6 +368,338 @@ TEST(parquet_delta_damaged)
 	EXPECT_FAIL(bfi_delta_i64(&d, v, 2, &test_err), BF_ERR_CORRUPT, 3);
 }
 
+/* A width that no difference of the column has, with all the bytes that it asks for. */
+TEST(parquet_delta_over_wide)
+{
+	uint8_t bytes[10 + 4 * 8 * 255] = {0x80, 0x01, 0x04, 0x21, 0x00, 0x00};
+	BfiDelta d;
+	int64_t v[33];
+	const uint8_t *end;
+
+	for (uint32_t bits = 32; bits <= 64; bits += 32)
+		for (uint32_t width = bits - 1; width <= 255; width++)
+		{
+			const uint8_t *in = test_section(bytes, 10 + 4 * (size_t) width);
+
+			((uint8_t *) (uintptr_t) in)[6] = (uint8_t) width;
+			REQUIRE_OK(bfi_delta_init(&d, in, 10 + 4 * (size_t) width, bits, 3, &test_err));
+			if (width <= bits)
+			{
+				REQUIRE_OK(bfi_delta_end(d, &end, &test_err));
+				REQUIRE_OK(bfi_delta_i64(&d, v, 33, &test_err));
+				continue;
+			}
+			EXPECT_FAIL(bfi_delta_end(d, &end, &test_err), BF_ERR_CORRUPT, 3);
+			EXPECT_FAIL(bfi_delta_i64(&d, v, 33, &test_err), BF_ERR_CORRUPT, 3);
+		}
+}
+
+/* ---- sections of bytes ---- */
+
+static size_t
+put_delta(uint8_t *out, const uint64_t *v, uint32_t n)
+{
+	static uint8_t encoded[N * 20];
+	size_t len = encode_delta(encoded, v, n, 32, false);
+
+	memcpy(out, encoded, len);
+	return len;
+}
+
+/* A stream that says another number of values than the page's levels. */
+TEST(parquet_delta_count)
+{
+	static uint8_t section[N * 20];
+	uint64_t lengths[5] = {0};
+	BfiValues *number = test_values(BFI_INT32, 4);
+	BfiValues *text = test_values(BFI_BYTE_ARRAY, 0);
+	size_t len = put_delta(section, lengths, 5);
+	size_t both;
+
+	for (int32_t n = 1; n <= 7; n++)
+	{
+		BfStatus want = n == 5 ? BF_OK : BF_ERR_CORRUPT;
+
+		EXPECT_EQ(test_begin(number, BFI_DELTA_BINARY_PACKED, section, len, n), want);
+		EXPECT_EQ(test_begin(text, BFI_DELTA_LENGTH_BYTE_ARRAY, section, len, n), want);
+	}
+	/* Two streams, of which either may be wrong. */
+	for (uint32_t n = 4; n <= 6; n++)
+	{
+		uint64_t more[6] = {0};
+
+		both = len + put_delta(section + len, more, n);
+		EXPECT_EQ(test_begin(text, BFI_DELTA_BYTE_ARRAY, section, both, 5),
+				  n == 5 ? BF_OK : BF_ERR_CORRUPT);
+	}
+}
+
+TEST(parquet_split_count)
+{
+	static const uint8_t bytes[64];
+	BfiValues *v = test_values(BFI_DOUBLE, 8);
+
+	for (size_t len = 0; len <= sizeof bytes; len++)
+		EXPECT_EQ(test_begin(v, BFI_BYTE_STREAM_SPLIT, bytes, len, 5),
+				  len == 40 ? BF_OK : BF_ERR_CORRUPT);
+}
+
+TEST(parquet_plain)
+{
+	static const uint8_t section[] = {2, 0, 0, 0, 'a', 'b', 0, 0, 0, 0, 3, 0, 0, 0, 'c', 'd', 'e'};
+	static const struct
+	{
+		BfiPhysical physical;
+		uint32_t width;
+		size_t bytes; /* of five values, at least */
+	} table[] = {
+		{BFI_BOOLEAN, 0, 1}, {BFI_INT32, 4, 20},  {BFI_INT64, 8, 40},	   {BFI_INT96, 12, 60},
+		{BFI_FLOAT, 4, 20},	 {BFI_DOUBLE, 8, 40}, {BFI_BYTE_ARRAY, 0, 20}, {BFI_FLBA, 3, 15},
+	};
+	static const uint8_t zeros[64];
+	BfiValues *v = test_values(BFI_BYTE_ARRAY, 0);
+	BfView views[3];
+
+	for (size_t len = 0; len <= sizeof section; len++)
+		for (int32_t skip = 0; skip <= 3; skip++)
+		{
+			BfStatus want = len == sizeof section ? BF_OK : BF_ERR_CORRUPT;
+			BfStatus status = test_begin(v, BFI_PLAIN, section, len, 3);
+
+			if (status == BF_OK)
+				status = bfi_values_skip(v, skip, &test_err);
+			if (status == BF_OK)
+				status = bfi_values_decode(v, 3 - skip, views, &test_err);
+			EXPECT_EQ(status, want);
+			if (status == BF_OK && skip < 3)
+				EXPECT(views[2 - skip].len == 3 && memcmp(views[2 - skip].ptr, "cde", 3) == 0);
+		}
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		for (size_t len = 0; len <= sizeof zeros; len++)
+		{
+			v = len == 0 ? test_values(table[i].physical, table[i].width) : v;
+			EXPECT_EQ(test_begin(v, BFI_PLAIN, zeros, len, 5),
+					  len >= table[i].bytes ? BF_OK : BF_ERR_CORRUPT);
+		}
+}
+
+typedef struct Shared
+{
+	uint64_t prefix[N];
+	uint64_t suffix[N];
+	uint8_t rests[N * 8];
+	size_t n_rests;
+	uint8_t section[N * 50];
+	size_t len;
+} Shared;
+
+static void
+put_shared(Shared *s, uint32_t n)
+{
+	s->len = put_delta(s->section, s->prefix, n);
+	s->len += put_delta(s->section + s->len, s->suffix, n);
+	memcpy(s->section + s->len, s->rests, s->n_rests);
+	s->len += s->n_rests;
+}
+
+/* Random values that share random prefixes, in batches whose memory goes away between them. */
+TEST(parquet_delta_byte_array)
+{
+	static Shared s;
+	static uint8_t want[N][64];
+	BfiValues *v = test_values(BFI_BYTE_ARRAY, 0);
+	size_t len = 0;
+
+	memset(&s, 0, sizeof s);
+	v->batch = bf_arena_new(test_host(), "batch", (size_t) 16 << 20);
+	for (uint32_t i = 0; i < N; i++)
+	{
+		s.prefix[i] = i == 0 ? 0 : test_random_below((len < 40 ? len : 40) + 1);
+		s.suffix[i] = test_random_below(8);
+		if (i > 0)
+			memcpy(want[i], want[i - 1], s.prefix[i]);
+		len = s.prefix[i] + s.suffix[i];
+		for (size_t k = s.prefix[i]; k < len; k++)
+			want[i][k] = s.rests[s.n_rests++] = (uint8_t) test_random();
+	}
+	put_shared(&s, N);
+	for (uint32_t piece = 1; piece <= N; piece = piece * 3 + 1)
+	{
+		BfView got[N];
+
+		REQUIRE_OK(test_begin(v, BFI_DELTA_BYTE_ARRAY, s.section, s.len, N));
+		for (uint32_t i = 0; i < N; i += piece)
+		{
+			uint32_t k = N - i < piece ? N - i : piece;
+
+			REQUIRE_OK(bfi_values_keep(v, &test_err));
+			bf_arena_reset(v->batch);
+			if (piece > 1 && i / piece % 3 == 2)
+			{
+				REQUIRE_OK(bfi_values_skip(v, (int32_t) k, &test_err));
+				continue;
+			}
+			REQUIRE_OK(bfi_values_decode(v, (int32_t) k, got, &test_err));
+			for (uint32_t j = 0; j < k; j++)
+				EXPECT(got[j].len == s.prefix[i + j] + s.suffix[i + j] &&
+					   memcmp(got[j].ptr, want[i + j], got[j].len) == 0);
+		}
+	}
+	bf_arena_free(v->batch);
+}
+
+TEST(parquet_delta_byte_array_damaged)
+{
+	static Shared s;
+	static const struct
+	{
+		const char *what;
+		uint64_t prefix[2], suffix[2];
+		size_t n_rests;
+		uint32_t width; /* 0: BYTE_ARRAY */
+		BfStatus want;
+	} table[] = {
+		{"right", {0, 3}, {3, 1}, 4, 0, BF_OK},
+		{"a prefix without a value before", {1, 0}, {3, 1}, 4, 0, BF_ERR_CORRUPT},
+		{"a prefix one too long", {0, 4}, {3, 1}, 4, 0, BF_ERR_CORRUPT},
+		{"a negative prefix", {0, (uint64_t) -1}, {3, 1}, 4, 0, BF_ERR_CORRUPT},
+		{"a negative suffix", {0, 3}, {4, (uint64_t) -1}, 4, 0, BF_ERR_CORRUPT},
+		{"a byte too few", {0, 3}, {3, 1}, 3, 0, BF_ERR_CORRUPT},
+		{"of one length", {0, 2}, {3, 1}, 4, 3, BF_OK},
+		{"one shorter", {0, 1}, {3, 1}, 4, 3, BF_ERR_CORRUPT},
+		{"one longer", {0, 3}, {3, 1}, 4, 3, BF_ERR_CORRUPT},
+	};
+	BfView got[N];
+	BfiValues *v;
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+	{
+		memset(&s, 0, sizeof s);
+		memcpy(s.prefix, table[i].prefix, sizeof table[i].prefix);
+		memcpy(s.suffix, table[i].suffix, sizeof table[i].suffix);
+		s.n_rests = table[i].n_rests;
+		put_shared(&s, 2);
+		v = test_values(table[i].width > 0 ? BFI_FLBA : BFI_BYTE_ARRAY, table[i].width);
+		REQUIRE_OK(test_begin(v, BFI_DELTA_BYTE_ARRAY, s.section, s.len, 2));
+		if (bfi_values_decode(v, 2, got, &test_err) != table[i].want)
+			test_fail(__FILE__, __LINE__, "%s", table[i].what);
+	}
+	/* A thousand times the same value: few bytes, many values. */
+	memset(&s, 0, sizeof s);
+	s.suffix[0] = s.n_rests = 4096;
+	for (uint32_t i = 1; i < N; i++)
+		s.prefix[i] = 4096;
+	put_shared(&s, N);
+	v = test_values(BFI_BYTE_ARRAY, 0);
+	REQUIRE_OK(test_begin(v, BFI_DELTA_BYTE_ARRAY, s.section, s.len, N));
+	EXPECT_FAIL(bfi_values_decode(v, N, got, &test_err), BF_ERR_LIMIT, 3);
+}
+
+/* ---- dictionaries ---- */
+
+/* Every code at every place among others, in a dictionary of every size: those behind the end are
+ * damage, whether the values are wanted or the codes. */
+TEST(parquet_dictionary_codes)
+{
+	enum
+	{
+		CODES = 11
+	};
+	static const int64_t entries[20] = {7, 6, 5, 4, 3, 2, 1};
+	BfiValues *v = test_values(BFI_INT64, 8);
+	uint32_t codes[CODES];
+	int64_t values[CODES];
+
+	for (int32_t n = 1; n <= 17; n++)
+		for (uint32_t code = 0; code < 32; code++)
+			for (uint32_t at = 0; at < CODES; at++)
+			{
+				uint8_t section[2 + 2 * 5] = {5, 2 << 1 | 1};
+				bool good = code < (uint32_t) n;
+
+				v->dict = (BfiDictionary){.n = n, .value_bytes = 8, .values = entries};
+				pack(section + 2, (uint64_t) at * 5, 5, code);
+				REQUIRE_OK(test_begin(v, BFI_RLE_DICTIONARY, section, sizeof section, CODES));
+				if (good)
+				{
+					REQUIRE_OK(bfi_dictionary_codes(v, CODES, codes, &test_err));
+					EXPECT_EQ(codes[at], code);
+				}
+				else
+					EXPECT_FAIL(bfi_dictionary_codes(v, CODES, codes, &test_err), BF_ERR_CORRUPT,
+								3);
+				REQUIRE_OK(test_begin(v, BFI_PLAIN_DICTIONARY, section, sizeof section, CODES));
+				if (good)
+				{
+					REQUIRE_OK(bfi_values_decode(v, CODES, values, &test_err));
+					EXPECT_EQ(values[at], entries[code]);
+				}
+				else
+					EXPECT_FAIL(bfi_values_decode(v, CODES, values, &test_err), BF_ERR_CORRUPT, 3);
+			}
+}
+
+/* The widest code that a width can express is the last entry, or one too many. */
+TEST(parquet_dictionary_full_width)
+{
+	static const uint8_t fours[] = {2, 4 << 1, 3};
+	BfiValues *v = test_values(BFI_INT64, 8);
+	int64_t entries[4] = {1, 2, 3, 4};
+	uint32_t codes[4];
+
+	for (int32_t n = 1; n <= 4; n++)
+	{
+		v->dict = (BfiDictionary){.n = n, .value_bytes = 8, .values = entries};
+		REQUIRE_OK(test_begin(v, BFI_RLE_DICTIONARY, fours, sizeof fours, 4));
+		if (n == 4)
+			REQUIRE_OK(bfi_dictionary_codes(v, 4, codes, &test_err));
+		else
+			EXPECT_FAIL(bfi_dictionary_codes(v, 4, codes, &test_err), BF_ERR_CORRUPT, 3);
+	}
+	/* No entry, no code; no dictionary, no page of codes; but a page of no values needs neither. */
+	v->dict.n = 0;
+	REQUIRE_OK(test_begin(v, BFI_RLE_DICTIONARY, fours, sizeof fours, 4));
+	EXPECT_FAIL(bfi_dictionary_codes(v, 4, codes, &test_err), BF_ERR_CORRUPT, 3);
+	v->dict.n = -1;
+	EXPECT_FAIL(test_begin(v, BFI_RLE_DICTIONARY, fours, sizeof fours, 4), BF_ERR_CORRUPT, 3);
+	REQUIRE_OK(test_begin(v, BFI_RLE_DICTIONARY, fours, 0, 0));
+	EXPECT(v->methods->codes);
+}
+
+/* ---- the table ---- */
+
+/* Values that a type can't have, and numbers that no encoding has. */
+TEST(parquet_encoding_fits)
+{
+	static const struct
+	{
+		BfiPhysical physical;
+		uint32_t width;
+		const char *encodings; /* a letter per number: whether it fits */
+	} table[] = {
+		{BFI_BOOLEAN, 0, "y.yy....y.."},	{BFI_INT32, 4, "y.y..y..yy."},
+		{BFI_INT64, 8, "y.y..y..yy."},		{BFI_INT96, 12, "y.y.....y.."},
+		{BFI_FLOAT, 4, "y.y.....yyy"},		{BFI_DOUBLE, 8, "y.y.....yyy"},
+		{BFI_BYTE_ARRAY, 0, "y.y...yyy.."}, {BFI_FLBA, 5, "y.y....yyy."},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		for (int32_t e = -1; e <= 11; e++)
+		{
+			BfiValues *v = test_values(table[i].physical, table[i].width);
+			bool fits = e >= 0 && e <= 10 && table[i].encodings[e] == 'y';
+
+			/* Without values nothing of the section is looked at. */
+			if (fits)
+				REQUIRE_OK(test_begin(v, e, "", 0, 0));
+			else
+				EXPECT_FAIL(test_begin(v, e, "", 0, 0), BF_ERR_UNSUPPORTED, 3);
+		}
+	EXPECT_STR(bfi_encoding_name(BFI_DELTA_LENGTH_BYTE_ARRAY), "DELTA_LENGTH_BYTE_ARRAY");
+	EXPECT_STR(bfi_encoding_name(1), "unknown");
+	EXPECT_STR(bfi_encoding_name(-1), "unknown");
+}
+
 /* ---- streams ---- */
 
 TEST(parquet_merge_streams)

@@ -186,6 +186,18 @@ TEST(parquet_alp_pieces)
 		}
 }
 
+/* Another number of values than the page's levels have. */
+TEST(parquet_alp_count)
+{
+	static Page p;
+	static double want[N];
+	BfiValues *v = test_values(BFI_DOUBLE, 8);
+
+	make_page(&p, 8, 20, want);
+	for (int32_t n = N - 2; n <= N + 2; n++)
+		EXPECT_EQ(test_begin(v, BFI_ALP, p.bytes, p.len, n), n == N ? BF_OK : BF_ERR_CORRUPT);
+}
+
 /* Cut short anywhere, and every byte of the heads replaced. */
 TEST(parquet_alp_damaged)
 {

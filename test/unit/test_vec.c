@@ -360,6 +360,80 @@ TEST(vec_promote_floats)
 	EXPECT(bf_vector_get(&dst, 2, &v) && signbit(v.v.f64));
 }
 
+/* 12 bytes: nanoseconds of the day, and the Julian day. */
+static void
+check_int96(int64_t nanos, int32_t days, BfKind kind, BfStatus status, int64_t want)
+{
+	BfArena *a = test_arena();
+	uint8_t bytes[12];
+	BfVector src, dst;
+
+	bf_store64le(bytes, (uint64_t) nanos);
+	bf_store32le(bytes + 8, (uint32_t) (days + 2440588));
+	REQUIRE_OK(bf_vector_init(a, &src, BF_TYPE(INT96), &test_err));
+	REQUIRE_OK(bf_vector_init(a, &dst, (BfType){.kind = kind}, &test_err));
+	src.n = 1;
+	src.data.view[0] = (BfView){bytes, 12};
+	EXPECT_EQ(bf_vector_promote(&src, &dst, &test_err), status);
+	if (status == BF_OK)
+		EXPECT_EQ(dst.data.i64[0], want);
+}
+
+/* Nanoseconds are cut off towards the past, on either side of midnight and of 1970. */
+TEST(vec_promote_int96)
+{
+	const int64_t day = INT64_C(86400000000);
+
+	for (int i = 0; i < 2; i++)
+	{
+		BfKind kind = i == 0 ? BF_KIND_TIMESTAMP : BF_KIND_TIMESTAMPTZ;
+
+		check_int96(0, 0, kind, BF_OK, 0);
+		check_int96(1999, 0, kind, BF_OK, 1);
+		check_int96(-1, 0, kind, BF_OK, -1);
+		check_int96(-999, 0, kind, BF_OK, -1);
+		check_int96(-1000, 0, kind, BF_OK, -1);
+		check_int96(-1001, 0, kind, BF_OK, -2);
+		check_int96(-1, 1, kind, BF_OK, day - 1);
+		check_int96(1, -1, kind, BF_OK, -day);
+		check_int96(999, -1, kind, BF_OK, -day);
+		check_int96(day * 1000 - 1, -1, kind, BF_OK, -1);
+		check_int96(0, INT32_MIN, kind, BF_ERR_VALUE, 0);
+	}
+	check_int96(-1, 0, BF_KIND_TIMESTAMP_NS, BF_OK, -1);
+	check_int96(-1, 1, BF_KIND_TIMESTAMPTZ_NS, BF_OK, day * 1000 - 1);
+	check_int96(0, 200000, BF_KIND_TIMESTAMP_NS, BF_ERR_VALUE, 0);
+	check_int96(0, -200000, BF_KIND_TIMESTAMP_NS, BF_ERR_VALUE, 0);
+}
+
+/* An integer type is read as another only if that takes every value of it, exactly. */
+TEST(vec_promotable_integers)
+{
+	static const struct
+	{
+		BfKind kind;
+		int digits; /* of its longest value */
+		int bits;	/* that a float must keep */
+	} table[] = {
+		{BF_KIND_INT8, 3, 7},	 {BF_KIND_UINT8, 3, 8},	   {BF_KIND_INT16, 5, 15},
+		{BF_KIND_UINT16, 5, 16}, {BF_KIND_INT32, 10, 31},  {BF_KIND_UINT32, 10, 32},
+		{BF_KIND_INT64, 19, 63}, {BF_KIND_UINT64, 20, 64},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+	{
+		BfType from = {.kind = table[i].kind};
+
+		for (int scale = 0; scale <= 18; scale++)
+		{
+			EXPECT(bf_type_promotable(from, DECIMAL(table[i].digits + scale, scale)));
+			EXPECT(!bf_type_promotable(from, DECIMAL(table[i].digits + scale - 1, scale)));
+		}
+		EXPECT(bf_type_promotable(from, BF_TYPE(FLOAT32)) == (table[i].bits <= 24));
+		EXPECT(bf_type_promotable(from, BF_TYPE(FLOAT64)) == (table[i].bits <= 53));
+	}
+}
+
 TEST(vec_promote_shares_views)
 {
 	BfArena *a = test_arena();
