@@ -13,6 +13,7 @@
 #include "common/hashfn.h"
 #include "lib/ilist.h"
 #include "lib/stringinfo.h"
+#include "libpq-fe.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 

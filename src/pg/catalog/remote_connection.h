@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "lib/ilist.h"
-#include "libpq-fe.h"
 
 #include "pg/catalog/options.h"
 
@@ -38,9 +37,9 @@ typedef struct BifangRemote
 	Oid serverid;
 	Oid userid;
 	uint64 hash;
-	PGconn *conn;
-	PGresult *result; /* the last answer; owned */
-	bool busy;		  /* an error or a cancel broke in when this is still set at the next use */
+	struct pg_conn *conn;
+	struct pg_result *result; /* the last answer; owned */
+	bool busy; /* an error or a cancel broke in when this is still set at the next use */
 } BifangRemote;
 
 /* Raises when there is no user mapping, it names no user, or a password is needed and not there. */

@@ -1,0 +1,204 @@
+/*
+ * pg/server/host_files.c: files for the core.
+ *
+ * A file handle of the core is a plain descriptor from BasicOpenFile, counted as an external one,
+ * so that it is never closed behind the core's back as a virtual descriptor would be.
+ */
+#include "pg/server/host_internal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+
+/*
+ * Non-blocking, so that a FIFO put where a data file should be fails the test for a regular file
+ * instead of hanging the backend.
+ */
+BfStatus
+bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err)
+{
+	int flags = PG_BINARY | O_CLOEXEC | O_NONBLOCK;
+	int fd;
+	struct stat st;
+
+	(void) h;
+	switch (mode)
+	{
+		case BF_OPEN_READ: flags |= O_RDONLY; break;
+		case BF_OPEN_WRITE: flags |= O_RDWR | O_CREAT; break;
+		case BF_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;
+	}
+	if (!AcquireExternalFD())
+	{
+		bf_error(err, BF_ERR_LIMIT, "too many open files: max_files_per_process is %d",
+				 max_files_per_process);
+		return bf_error_object(err, path);
+	}
+	fd = BasicOpenFile(path, flags);
+	if (fd < 0)
+	{
+		int e = errno;
+
+		ReleaseExternalFD();
+		if (e == EEXIST && mode == BF_OPEN_CREATE_NEW)
+		{
+			bf_error(err, BF_ERR_CONFLICT, "file exists already");
+			return bf_error_object(err, path);
+		}
+		return bf_error_errno(err, e, path, "open file");
+	}
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+	{
+		close(fd);
+		ReleaseExternalFD();
+		bf_error(err, BF_ERR_IO, "not a regular file");
+		return bf_error_object(err, path);
+	}
+	Assert(fd > 2); /* never one of the standard ones */
+	*file = fd;
+	return BF_OK;
+}
+
+void
+bifang_host_close(const BfHost *h, int file)
+{
+	(void) h;
+	close(file);
+	ReleaseExternalFD();
+}
+
+BfStatus
+bifang_host_file_size(const BfHost *h, int file, int64_t *size, BfError *err)
+{
+	struct stat st;
+
+	(void) h;
+	if (fstat(file, &st) != 0)
+		return bf_error_errno(err, errno, "", "stat file");
+	*size = st.st_size;
+	return BF_OK;
+}
+
+BfStatus
+bifang_host_read_at(const BfHost *h, int file, int64_t pos, void *buf, size_t len, BfError *err)
+{
+	char *p = buf;
+
+	(void) h;
+	Assert(pos >= 0);
+	while (len > 0)
+	{
+		ssize_t n = pread(file, p, Min(len, (size_t) 1 << 30), pos);
+
+		if (n < 0)
+		{
+			if (errno == EINTR)
+				continue;
+			return bf_error_errno(err, errno, "", "read file");
+		}
+		if (n == 0)
+			return bf_error_at(err, BF_ERR_CORRUPT, pos, "file ends %zu bytes too early", len);
+		p += n;
+		pos += n;
+		len -= n;
+	}
+	return BF_OK;
+}
+
+BfStatus
+bifang_host_write_at(const BfHost *h, int file, int64_t pos, const void *buf, size_t len,
+					 BfError *err)
+{
+	const char *p = buf;
+
+	(void) h;
+	Assert(pos >= 0);
+	while (len > 0)
+	{
+		ssize_t n = pwrite(file, p, Min(len, (size_t) 1 << 30), pos);
+
+		if (n < 0)
+		{
+			if (errno == EINTR)
+				continue;
+			return bf_error_errno(err, errno, "", "write file");
+		}
+		p += n;
+		pos += n;
+		len -= n;
+	}
+	return BF_OK;
+}
+
+BfStatus
+bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err)
+{
+	(void) h;
+	Assert(size >= 0);
+	while (ftruncate(file, size) != 0)
+		if (errno != EINTR)
+			return bf_error_errno(err, errno, "", "truncate file");
+	return BF_OK;
+}
+
+BfStatus
+bifang_host_sync(const BfHost *h, int file, BfError *err)
+{
+	(void) h;
+	if (pg_fdatasync(file) != 0)
+		return bf_error_errno(err, errno, "", "fsync file");
+	return BF_OK;
+}
+
+static BfStatus
+copy_by_hand(const BfHost *h, int from, int64_t from_pos, int to, int64_t to_pos, int64_t len,
+			 BfError *err)
+{
+	size_t room = (size_t) Min(len, 1024 * 1024);
+	char *buf = malloc(room + 1);
+	BfStatus st = BF_OK;
+
+	if (buf == NULL)
+		return bf_error(err, BF_ERR_NOMEM, "out of memory");
+	while (len > 0 && st == BF_OK)
+	{
+		size_t n = (size_t) Min(len, (int64_t) room);
+
+		st = bf_check_cancel(h, err);
+		if (st == BF_OK)
+			st = bifang_host_read_at(h, from, from_pos, buf, n, err);
+		if (st == BF_OK)
+			st = bifang_host_write_at(h, to, to_pos, buf, n, err);
+		from_pos += n;
+		to_pos += n;
+		len -= n;
+	}
+	free(buf);
+	return st;
+}
+
+BfStatus
+bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to, int64_t to_pos,
+					   int64_t len, BfError *err)
+{
+	while (len > 0)
+	{
+		loff_t in = from_pos;
+		loff_t out = to_pos;
+		ssize_t n;
+
+		BF_TRY(bf_check_cancel(h, err));
+		n = copy_file_range(from, &in, to, &out, (size_t) Min(len, (int64_t) 64 << 20), 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* Filesystems that cannot, and 0 at an end that read() will report properly. */
+		if (n <= 0)
+			return copy_by_hand(h, from, from_pos, to, to_pos, len, err);
+		from_pos += n;
+		to_pos += n;
+		len -= n;
+	}
+	return BF_OK;
+}

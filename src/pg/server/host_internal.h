@@ -1,0 +1,37 @@
+/*
+ * pg/server/host_internal.h: the callbacks of the host, which host.c makes one of; each does what
+ * base/host.h says of its member and raises nothing.
+ */
+#ifndef BIFANG_PG_SERVER_HOST_INTERNAL_H
+#define BIFANG_PG_SERVER_HOST_INTERNAL_H
+
+#include "postgres.h"
+
+#include "base/host.h"
+
+extern void *bifang_host_alloc(const BfHost *h, size_t size);
+extern void bifang_host_free(const BfHost *h, void *ptr, size_t size);
+extern BfStatus
+bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err);
+extern void bifang_host_close(const BfHost *h, int file);
+extern BfStatus bifang_host_file_size(const BfHost *h, int file, int64_t *size, BfError *err);
+extern BfStatus
+bifang_host_read_at(const BfHost *h, int file, int64_t pos, void *buf, size_t len, BfError *err);
+extern BfStatus bifang_host_write_at(const BfHost *h, int file, int64_t pos, const void *buf,
+									 size_t len, BfError *err);
+extern BfStatus bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err);
+extern BfStatus bifang_host_sync(const BfHost *h, int file, BfError *err);
+extern BfStatus bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to,
+									   int64_t to_pos, int64_t len, BfError *err);
+extern BfStatus bifang_host_stat(const BfHost *h, const char *path, BfPathInfo *info, BfError *err);
+extern BfStatus
+bifang_host_list(const BfHost *h, const char *dir, BfListEntry each, void *arg, BfError *err);
+extern BfStatus bifang_host_sync_dir(const BfHost *h, const char *dir, BfError *err);
+extern BfStatus bifang_host_mkdirs(const BfHost *h, const char *dir, BfError *err);
+extern BfStatus bifang_host_rename(const BfHost *h, const char *from, const char *to, BfError *err);
+extern BfStatus
+bifang_host_rename_new(const BfHost *h, const char *from, const char *to, BfError *err);
+extern BfStatus bifang_host_unlink(const BfHost *h, const char *path, BfError *err);
+extern BfStatus bifang_host_rmdir(const BfHost *h, const char *dir, BfError *err);
+
+#endif
