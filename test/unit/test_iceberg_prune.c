@@ -324,11 +324,11 @@ round_as_old(const BfTransform t, const BfValue *row, BfValue *out)
 	if (t.kind < BF_TRANSFORM_YEAR || t.kind > BF_TRANSFORM_HOUR || out->is_null ||
 		out->v.i32 >= 0 || (row->type.kind == BF_KIND_DATE && t.kind == BF_TRANSFORM_DAY))
 		return;
-	/* The first instant of a period is no fraction of one. */
+	/* The first instant of a period is no fraction of one; the first of all is never one. */
 	if (bf_type_storage(row->type) == BF_STORE_I32)
-		next.v.i32--;
+		next.v.i32 -= next.v.i32 > INT32_MIN;
 	else
-		next.v.i64--;
+		next.v.i64 -= next.v.i64 > INT64_MIN;
 	if (bf_transform_apply(t, &next, &of_next, &ignored) == BF_OK && of_next.v.i32 == out->v.i32)
 		out->v.i32++;
 }
