@@ -27,6 +27,16 @@ bf_floor_div(int64_t v, int64_t by)
 	return v / by - (v % by < 0 ? 1 : 0);
 }
 
+/* What is left over: 0 .. by - 1, also of numbers whose bf_floor_div times `by` has no room. */
+static inline int64_t
+bf_floor_mod(int64_t v, int64_t by)
+{
+	int64_t rest = v % by;
+
+	BF_ASSERT(by > 0);
+	return rest < 0 ? rest + by : rest;
+}
+
 /* Counts in eras of 400 years that begin on the first of March. */
 static inline BfCivil
 bf_civil_from_days(int64_t days)

@@ -63,7 +63,7 @@ static BfStatus
 put_timestamp(int64_t v, int64_t per_second, bool zone, BfBuffer *out, BfError *err)
 {
 	int64_t seconds = bf_floor_div(v, per_second);
-	int64_t nanos = (v - seconds * per_second) * (NANOS_PER_SECOND / per_second);
+	int64_t nanos = bf_floor_mod(v, per_second) * (NANOS_PER_SECOND / per_second);
 	int64_t days = bf_floor_div(seconds, BF_SECONDS_PER_DAY);
 	BfCivil c = bf_civil_from_days(days);
 

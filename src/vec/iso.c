@@ -54,7 +54,7 @@ bf_iso_text(BfKind kind, int64_t v, char *out, size_t size)
 	if (kind != BF_KIND_DATE)
 	{
 		days = bf_floor_div(v, per_day);
-		v -= days * per_day;
+		v = bf_floor_mod(v, per_day);
 		time_text(v, per_second, time, sizeof time);
 	}
 	date_text(days, date, sizeof date, &bc);

@@ -78,7 +78,9 @@ TEST(base_floor_div)
 			int64_t q = bf_floor_div(v, by);
 
 			EXPECT(q * by <= v && v < (q + 1) * by);
+			EXPECT_EQ(bf_floor_mod(v, by), v - q * by);
 		}
 	EXPECT_EQ(bf_floor_div(INT64_MIN, 1), INT64_MIN);
 	EXPECT_EQ(bf_floor_div(INT64_MIN, 86400), -106751991167301);
+	EXPECT_EQ(bf_floor_mod(INT64_MIN, 86400), 30592);
 }
