@@ -151,7 +151,10 @@ test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP
 regress: stage ## SQL tests (TESTS="name ..." for some)
 	@test/regress.sh $(if $(filter command,$(origin TESTS)),$(TESTS))
 
-.PHONY: installcheck drop-servers
+.PHONY: fresh installcheck drop-servers
+fresh: ## The two commands of README.md in bare trees of Debian 12, 13 and sid (WHAT=demo, WHO=root)
+	@test/fresh.sh $(SUITES)
+
 installcheck: ## SQL tests against the server that PGHOST, PGPORT and PGUSER name, after make install
 	@test/regress.sh --installed $(if $(filter command,$(origin TESTS)),$(TESTS))
 
