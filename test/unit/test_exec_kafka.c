@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "exec/read/kafka_dir.h"
 #include "exec/read/kafka_reader.h"
 #include "unit/lib/md5.h"
 

@@ -1,6 +1,7 @@
 /* Rows into a ledger and out again: ranges, projections, evolution, holes, counting. */
 #include "unit/lib/runner.h"
 
+#include "exec/read/ledger_first_rows.h"
 #include "exec/write/ledger_append.h"
 #include "exec/read/ledger_reader.h"
 #include "io/publish.h"

@@ -1,3 +1,6 @@
+/*
+ * exec/delete/position.c: position delete files: which rows of which data files they name.
+ */
 #include "exec/delete/internal.h"
 
 #define FIELD_FILE_PATH 2147483546

@@ -1,3 +1,6 @@
+/*
+ * exec/delete/vector.c: deletion vectors in Puffin files.
+ */
 #include "codec/codec.h"
 #include "exec/delete/internal.h"
 

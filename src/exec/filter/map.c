@@ -1,3 +1,6 @@
+/*
+ * exec/filter/map.c: see map.h.
+ */
 #include <xxhash.h>
 
 #include "exec/filter/map.h"

@@ -1,3 +1,6 @@
+/*
+ * exec/filter/rows.c: see rows.h.
+ */
 #include "exec/filter/rows.h"
 
 #define CONTAINER_ROWS 65536

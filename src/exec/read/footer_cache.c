@@ -1,3 +1,6 @@
+/*
+ * exec/read/footer_cache.c: see footer_cache.h.
+ */
 #include "exec/read/footer_cache.h"
 
 #include "base/lru.h"

@@ -41,10 +41,6 @@ typedef struct BfKafkaRange
 	bool time_or_null; /* times that 64 bits of microseconds don't hold are NULL, not an error */
 } BfKafkaRange;
 
-/* Splits `<topic>-<partition>`, the last part of a path, at the last '-' (*topic_end points to it);
- * false when the name is none or has a -delete, -future or -stray suffix. */
-extern bool bf_kafka_dir_name(const char *dir, const char **topic_end, int32_t *partition);
-
 /* `counters` may be NULL; it is added to. The column list is copied. */
 extern BfStatus
 bf_exec_kafka_reader(BfArena *a, const char *dir, int32_t partition, bool read_committed,

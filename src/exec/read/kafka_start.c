@@ -1,6 +1,9 @@
+/*
+ * exec/read/kafka_start.c: see kafka_start.h.
+ */
 #include "exec/read/kafka_start.h"
 
-#include "exec/read/kafka_reader.h"
+#include "exec/read/kafka_dir.h"
 #include "io/source.h"
 
 #define CHECKPOINT "log-start-offset-checkpoint"

@@ -17,10 +17,7 @@
 #include <stdio.h>
 
 #include "avro/rowcodec.h"
-#include "exec/write/ledger_append.h"
-#include "io/source.h"
 
-#define SCHEMA_BYTES_MAX ((size_t) 1 << 24)
 #define HOLD_BYTES ((size_t) 1 << 20)
 #define HOLD_BATCH_BYTES (HOLD_BYTES / 4)
 
@@ -70,41 +67,6 @@ typedef struct LedgerReader
 	bool pinned;
 	bool failed;
 } LedgerReader;
-
-static BfStatus
-live_schema(BfArena *a, const char *dir, BfSchema **out, BfError *err)
-{
-	const char *path;
-	BfView json;
-
-	BF_TRY_PTR(a, path, bf_arena_printf(a, "%s/%s", dir, BF_LEDGER_SCHEMA_FILE), err);
-	BF_TRY(bf_source_read_all(a, path, SCHEMA_BYTES_MAX, NULL, &json, err));
-	if (bf_avro_schema_to_table(a, (const char *) json.ptr, json.len, out, err) != BF_OK)
-		return bf_error_object(err, path);
-	return BF_OK;
-}
-
-static BfStatus
-offload_schema(BfArena *a, const BfOffloadFile *f, BfSchema **out, BfError *err)
-{
-	const char *json = bf_offload_info(f)->schema_json;
-
-	return bf_avro_schema_to_table(a, json, strlen(json), out, err);
-}
-
-BfStatus
-bf_exec_ledger_schema(BfArena *a, BfLedgerPlace place, const char *path, BfSchema **out,
-					  BfError *err)
-{
-	BfOffloadFile *f;
-
-	if (place == BF_LEDGER_LIVE)
-		return live_schema(a, path, out, err);
-	BF_TRY(bf_offload_open(a, path, NULL, &f, err));
-	if (offload_schema(a, f, out, err) != BF_OK)
-		return bf_error_object(err, path);
-	return BF_OK;
-}
 
 /* The next entry after `expected` that the ranges want. */
 static void
@@ -451,14 +413,14 @@ open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 
 	if (r->place == BF_LEDGER_LIVE)
 	{
-		BF_TRY(live_schema(a, r->path, &ledger, err));
+		BF_TRY(bfi_ledger_live_schema(a, r->path, &ledger, err));
 		BF_TRY(bf_log_dir_open(a, r->path, r->counters, &dir, err));
 		BF_TRY(bf_log_walk_new(a, dir, r->ranges, true, &r->log, err));
 	}
 	else
 	{
 		BF_TRY(bf_offload_open(a, r->path, r->counters, &file, err));
-		BF_TRY(offload_schema(a, file, &ledger, err));
+		BF_TRY(bfi_ledger_offload_schema(a, file, &ledger, err));
 		BF_TRY(bf_offload_walk_new(a, file, r->ranges, &r->offload, err));
 	}
 	BF_TRY(map_columns(a, r, ledger, projection, err));

@@ -15,14 +15,8 @@
 #ifndef BF_EXEC_READ_LEDGER_READER_H
 #define BF_EXEC_READ_LEDGER_READER_H
 
+#include "exec/read/ledger_schema.h"
 #include "exec/reader.h"
-#include "log/offload.h"
-
-typedef enum BfLedgerPlace
-{
-	BF_LEDGER_LIVE,	  /* path is the ledger's directory */
-	BF_LEDGER_OFFLOAD /* path is the .bfo file */
-} BfLedgerPlace;
 
 /* The ranges and the projection are borrowed while the reader is used. Without fields and entries
  * (a count) whole log batches are counted by their headers. `counters` may be NULL. */
@@ -30,9 +24,5 @@ extern BfStatus
 bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfRangeSet *ranges,
 					  const BfProjection *projection, BfLogCounters *counters, BfReader **out,
 					  BfError *err) BF_MUST_CHECK;
-
-/* The schema that the ledger's rows were written with. */
-extern BfStatus bf_exec_ledger_schema(BfArena *a, BfLedgerPlace place, const char *path,
-									  BfSchema **out, BfError *err) BF_MUST_CHECK;
 
 #endif

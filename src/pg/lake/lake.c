@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 
 #include "exec/read/ledger_reader.h"
+#include "exec/read/ledger_first_rows.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "exec/read/kafka_dir.h"
 #include "exec/read/kafka_reader.h"
 #include "pg/scan/kafka_dir/internal.h"
 #include "pg/scan/location.h"
