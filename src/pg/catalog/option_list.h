@@ -19,26 +19,13 @@
 
 #include "pg/catalog/formats.h"
 #include "pg/convert/policy.h"
+#include "scan/facts.h"
 
 typedef enum BifangIsolation
 {
 	BIFANG_READ_COMMITTED, /* default */
 	BIFANG_READ_UNCOMMITTED
 } BifangIsolation;
-
-typedef enum BifangMeta
-{
-	BIFANG_META_NONE,
-	BIFANG_META_LEDGER,
-	BIFANG_META_ENTRY,
-	BIFANG_META_TIMESTAMP,
-	BIFANG_META_TIER,
-	BIFANG_META_FILE,
-	BIFANG_META_POS,
-	BIFANG_META_ROW_ID,	  /* row lineage of Iceberg v3 */
-	BIFANG_META_SEQUENCE, /* last_updated_sequence_number */
-	BIFANG_META_COUNT
-} BifangMeta;
 
 /* Where lake tables are when the server has no option warehouse, below the data directory. Short:
  * PostgreSQL takes a base backup of no file whose path there is longer than 99 bytes, and a table's
@@ -60,7 +47,7 @@ typedef enum BifangMeta
 #define BIFANG_TYPE_ISOLATION BifangIsolation
 #define BIFANG_TYPE_TEXT_POLICY BifangTextPolicy
 #define BIFANG_TYPE_RANGE_POLICY BifangRangePolicy
-#define BIFANG_TYPE_META BifangMeta
+#define BIFANG_TYPE_META BfFact
 
 /* clang-format off */
 

@@ -256,12 +256,12 @@ OPTION_WORDS(ISOLATION, {"read_committed", BIFANG_READ_COMMITTED},
 OPTION_WORDS(TEXT_POLICY, {"error", BIFANG_TEXT_ERROR}, {"replace", BIFANG_TEXT_REPLACE},
 			 {"null", BIFANG_TEXT_NULL});
 OPTION_WORDS(RANGE_POLICY, {"error", BIFANG_RANGE_ERROR}, {"null", BIFANG_RANGE_NULL});
-OPTION_WORDS(META, {"ledger", BIFANG_META_LEDGER}, {"entry", BIFANG_META_ENTRY},
-			 {"timestamp", BIFANG_META_TIMESTAMP}, {"tier", BIFANG_META_TIER},
-			 {"file", BIFANG_META_FILE}, {"pos", BIFANG_META_POS}, {"row_id", BIFANG_META_ROW_ID},
-			 {"last_updated_sequence_number", BIFANG_META_SEQUENCE});
+OPTION_WORDS(META, {"ledger", BF_FACT_LEDGER}, {"entry", BF_FACT_ENTRY},
+			 {"timestamp", BF_FACT_TIMESTAMP}, {"tier", BF_FACT_TIER}, {"file", BF_FACT_FILE},
+			 {"pos", BF_FACT_POS}, {"row_id", BF_FACT_ROW_ID},
+			 {"last_updated_sequence_number", BF_FACT_SEQUENCE});
 
-StaticAssertDecl(lengthof(words_META) == BIFANG_META_COUNT, "a fact about rows lacks its word");
+StaticAssertDecl(lengthof(words_META) == BF_FACT_COUNT, "a fact about rows lacks its word");
 
 /* The table ----------------------------------------------------------------------------------- */
 

@@ -121,7 +121,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 	int32_t f;
 
 	bifang_column_options_get(relid, att->attnum, &options);
-	if (options.meta != BIFANG_META_NONE)
+	if (options.meta != BF_FACT_NONE)
 		return;
 	f = options.field_id > 0 ? bf_schema_find_id(schema, options.field_id)
 							 : bf_schema_find_name(schema, NameStr(att->attname));

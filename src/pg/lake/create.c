@@ -94,7 +94,7 @@ bifang_schema_of_relation(Oid relid)
 			continue;
 		if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 			bifang_column_options_get(relid, att->attnum, &options);
-		if (options.meta == BIFANG_META_NONE)
+		if (options.meta == BF_FACT_NONE)
 			add_field(schema, NameStr(att->attname), att->atttypid, att->atttypmod,
 					  att->attnotnull);
 	}

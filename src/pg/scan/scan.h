@@ -35,7 +35,7 @@ typedef enum BifangSourceKind
 {
 	BIFANG_FROM_FIELD, /* a field of the table's schema */
 	BIFANG_FROM_NAME,  /* a column that each unit has by name */
-	BIFANG_FROM_META   /* BifangMeta */
+	BIFANG_FROM_META   /* BfFact */
 } BifangSourceKind;
 
 typedef struct BifangColumn
@@ -46,7 +46,7 @@ typedef struct BifangColumn
 	const char *name;
 	int32 field_id; /* 0 = by name */
 	BifangSourceKind kind;
-	int32 number;	/* field or BifangMeta; after binding */
+	int32 number;	/* field or BfFact; after binding */
 	int32 vector;	/* number of the batch's vector; -1 for META */
 	BifangOut *out; /* NULL for META, and before the first unit */
 	BfType out_type;

@@ -13,15 +13,15 @@
 static void
 check_meta_type(const BifangColumn *c)
 {
-	static const Oid types[BIFANG_META_COUNT] = {
-		[BIFANG_META_LEDGER] = INT8OID,
-		[BIFANG_META_ENTRY] = INT8OID,
-		[BIFANG_META_TIMESTAMP] = TIMESTAMPTZOID,
-		[BIFANG_META_TIER] = TEXTOID,
-		[BIFANG_META_FILE] = TEXTOID,
-		[BIFANG_META_POS] = INT8OID,
-		[BIFANG_META_ROW_ID] = INT8OID,
-		[BIFANG_META_SEQUENCE] = INT8OID,
+	static const Oid types[BF_FACT_COUNT] = {
+		[BF_FACT_LEDGER] = INT8OID,
+		[BF_FACT_ENTRY] = INT8OID,
+		[BF_FACT_TIMESTAMP] = TIMESTAMPTZOID,
+		[BF_FACT_TIER] = TEXTOID,
+		[BF_FACT_FILE] = TEXTOID,
+		[BF_FACT_POS] = INT8OID,
+		[BF_FACT_ROW_ID] = INT8OID,
+		[BF_FACT_SEQUENCE] = INT8OID,
 	};
 
 	if (c->typid != types[c->number])
@@ -43,14 +43,14 @@ bifang_scan_init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 	c->field_id = co.field_id;
 	c->vector = -1;
 	c->number = -1;
-	if (co.meta != BIFANG_META_NONE)
+	if (co.meta != BF_FACT_NONE)
 	{
 		c->kind = BIFANG_FROM_META;
 		c->number = co.meta;
 		check_meta_type(c);
-		if (co.meta == BIFANG_META_ENTRY || co.meta == BIFANG_META_TIMESTAMP)
+		if (co.meta == BF_FACT_ENTRY || co.meta == BF_FACT_TIMESTAMP)
 			s->want_entry = true;
-		if (co.meta == BIFANG_META_ROW_ID || co.meta == BIFANG_META_SEQUENCE)
+		if (co.meta == BF_FACT_ROW_ID || co.meta == BF_FACT_SEQUENCE)
 			s->want_lineage = true;
 	}
 	else

@@ -62,12 +62,12 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 	const BfBatch *b = s->batch;
 	int32 n = rows->n;
 
-	switch ((BifangMeta) c->number)
+	switch ((BfFact) c->number)
 	{
-		case BIFANG_META_LEDGER:
+		case BF_FACT_LEDGER:
 			fill_same(c, n, Int64GetDatum(s->unit->ledger_id), s->unit->ledger_id < 0);
 			break;
-		case BIFANG_META_ENTRY:
+		case BF_FACT_ENTRY:
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->entry == NULL;
@@ -75,7 +75,7 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 					b->entry == NULL ? (Datum) 0 : Int64GetDatum(b->entry[bifang_row(rows, i)]);
 			}
 			break;
-		case BIFANG_META_TIMESTAMP:
+		case BF_FACT_TIMESTAMP:
 			for (int32 i = 0; i < n; i++)
 			{
 				int64 ms = b->timestamp == NULL ? -1 : b->timestamp[bifang_row(rows, i)];
@@ -84,27 +84,27 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 				c->values[i] = c->isnull[i] ? (Datum) 0 : Int64GetDatum((ms - UNIX_MSECS) * 1000);
 			}
 			break;
-		case BIFANG_META_TIER:
+		case BF_FACT_TIER:
 			fill_same(c, n, unit_text(s, c, bifang_unit_tier(s->work, s->unit)), false);
 			break;
-		case BIFANG_META_FILE: fill_same(c, n, unit_text(s, c, s->unit->path), false); break;
-		case BIFANG_META_POS:
+		case BF_FACT_FILE: fill_same(c, n, unit_text(s, c, s->unit->path), false); break;
+		case BF_FACT_POS:
 			for (int32 i = 0; i < n; i++)
 			{
 				c->isnull[i] = b->first_row < 0;
 				c->values[i] = Int64GetDatum(b->first_row + bifang_row(rows, i));
 			}
 			break;
-		case BIFANG_META_ROW_ID:
+		case BF_FACT_ROW_ID:
 			fill_lineage(s, c, rows, s->lineage_vector,
 						 s->unit->file == NULL ? -1 : s->unit->file->first_row_id, true);
 			break;
-		case BIFANG_META_SEQUENCE:
+		case BF_FACT_SEQUENCE:
 			fill_lineage(s, c, rows, s->lineage_vector + 1,
 						 s->unit->file == NULL ? -1 : s->unit->file->sequence_number, false);
 			break;
-		case BIFANG_META_NONE:
-		case BIFANG_META_COUNT: break;
+		case BF_FACT_NONE:
+		case BF_FACT_COUNT: break;
 	}
 }
 

@@ -37,11 +37,6 @@ typedef struct BifangWorklist
 	BfScanList list;
 } BifangWorklist;
 
-/* Facts about rows are numbered alike in options and predicates. */
-StaticAssertDecl((int) BIFANG_META_COUNT == (int) BF_FACT_COUNT &&
-					 (int) BIFANG_META_SEQUENCE == (int) BF_FACT_SEQUENCE,
-				 "facts that options know are those of the core");
-
 /* Pins; lives in cxt. Raises when table or files cannot be found. */
 extern BifangWorklist *
 bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap);

@@ -106,7 +106,7 @@ bind_columns(BifangModify *m, Relation rel)
 		if (att->attisdropped)
 			continue;
 		bifang_column_options_get(RelationGetRelid(rel), att->attnum, &options);
-		if (options.meta != BIFANG_META_NONE)
+		if (options.meta != BF_FACT_NONE)
 		{
 			m->meta[m->n_meta++] = att->attnum;
 			continue;
