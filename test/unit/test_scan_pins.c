@@ -250,11 +250,12 @@ TEST(scan_next_alone)
 	EXPECT_EQ(c.next.take(&c.next, 0), -1);
 }
 
-#define SHARED_UNITS 50000
+#define SHARED_UNITS 200000
 #define SHARED_THREADS 4
 
 typedef struct Taker
 {
+	pthread_barrier_t *start;
 	BfScanCounter *at;
 	uint8_t *taken; /* by unit */
 	int64_t twice;
@@ -269,6 +270,7 @@ take_all(void *arg)
 	int32_t unit;
 
 	bf_scan_next_shared(&c, t->at);
+	pthread_barrier_wait(t->start);
 	while ((unit = c.next.take(&c.next, SHARED_UNITS)) >= 0)
 	{
 		t->twice += unit <= before;
@@ -284,12 +286,14 @@ TEST(scan_next_shared_gives_each_unit_to_one)
 	BfScanCounter at = 0;
 	Taker takers[SHARED_THREADS];
 	pthread_t threads[SHARED_THREADS];
+	pthread_barrier_t start;
 	BfScanShared late;
 
+	REQUIRE(pthread_barrier_init(&start, NULL, SHARED_THREADS) == 0);
 	for (int i = 0; i < SHARED_THREADS; i++)
 	{
 		memset(taken[i], 0, sizeof taken[i]);
-		takers[i] = (Taker){&at, taken[i], 0};
+		takers[i] = (Taker){&start, &at, taken[i], 0};
 		REQUIRE(pthread_create(&threads[i], NULL, take_all, &takers[i]) == 0);
 	}
 	for (int i = 0; i < SHARED_THREADS; i++)
@@ -297,6 +301,7 @@ TEST(scan_next_shared_gives_each_unit_to_one)
 		pthread_join(threads[i], NULL);
 		EXPECT_EQ(takers[i].twice, 0);
 	}
+	pthread_barrier_destroy(&start);
 	for (int32_t u = 0; u < SHARED_UNITS; u++)
 	{
 		int n = 0;
