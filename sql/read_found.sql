@@ -60,5 +60,12 @@ CREATE FOREIGN TABLE claims (b bigint) SERVER rf OPTIONS (format 'parquet', loca
 SELECT count(*) FROM claims;
 \set VERBOSITY default
 
+-- Integers beyond 2^53 that a double has exactly.
+\set path :found '/int64_min.parquet'
+CREATE FOREIGN TABLE doubles (a double precision) SERVER rf OPTIONS (format 'parquet', location :'path');
+SELECT a, a = -2::float8 ^ 63 AS least FROM doubles ORDER BY a;
+SELECT count(*) FROM doubles WHERE a = 2::float8 ^ 62;
+SELECT count(*) FROM doubles WHERE a <= -2::float8 ^ 63;
+
 DROP SERVER rf CASCADE;
 DROP SCHEMA rf;

@@ -78,7 +78,7 @@ CONVERT_CHECKED(i64_int4, int64, i64, v >= PG_INT32_MIN && v <= PG_INT32_MAX,
 				Int32GetDatum((int32) v))
 CONVERT_CHECKED(i64_int2, int64, i64, v >= PG_INT16_MIN && v <= PG_INT16_MAX,
 				Int16GetDatum((int16) v))
-CONVERT_CHECKED(i64_float8, int64, i64, v >= -(INT64CONST(1) << 53) && v <= (INT64CONST(1) << 53),
+CONVERT_CHECKED(i64_float8, int64, i64, (double) v < 0x1p63 && (int64) (double) v == v,
 				Float8GetDatum((double) v))
 CONVERT(f32_float4, float, f32, Float4GetDatum(v))
 CONVERT(f32_float8, float, f32, Float8GetDatum((double) v))
