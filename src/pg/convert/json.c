@@ -30,6 +30,7 @@
 #include "utils/uuid.h"
 
 #include "pg/convert/numeric_out.h"
+#include "pg/server/encoding.h"
 
 static void
 put_string(StringInfo s, const char *text)
@@ -250,10 +251,15 @@ put_leaf(BifangOut *o, const BfField *f, const BfVector *v, const BfValue *x, St
 static void
 put_key(BifangOut *o, const BfField *f, const BfVector *v, int32 row, StringInfo s)
 {
+	BifangTextPolicy policy = o->invalid_text;
 	int start = s->len;
 	char *text;
 
+	/* A key can't become NULL. */
+	if (policy == BIFANG_TEXT_NULL)
+		o->invalid_text = BIFANG_TEXT_REPLACE;
 	bifang_json_value(o, f, v, row, s);
+	o->invalid_text = policy;
 	if (strcmp(s->data + start, "null") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -292,10 +298,7 @@ bifang_json_value(BifangOut *o, const BfField *f, const BfVector *v, int32 row, 
 		{
 			if (i > 0)
 				appendStringInfoChar(s, ',');
-			put_text(
-				o,
-				(BfView){(const uint8 *) f->children[i].name, (uint32) strlen(f->children[i].name)},
-				s);
+			put_string(s, bifang_shown(f->children[i].name));
 			appendStringInfoChar(s, ':');
 			bifang_json_value(o, &f->children[i], &v->children[i],
 							  v->form == BF_VEC_CONST ? 0 : row, s);

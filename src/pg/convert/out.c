@@ -15,6 +15,7 @@
 #include "utils/typcache.h"
 
 #include "pg/convert/typemap.h"
+#include "pg/server/encoding.h"
 
 #define CHUNK_BYTES ((size_t) 64 * 1024)
 #define KEPT_BYTES_MAX ((size_t) 16 * 1024 * 1024)
@@ -248,7 +249,10 @@ bifang_out_free(BifangOut *o)
 void
 bifang_out_begin(BifangOut *o, const char *file)
 {
-	o->file = file;
+	MemoryContext old = MemoryContextSwitchTo(o->cxt);
+
+	o->file = bifang_shown(file);
+	MemoryContextSwitchTo(old);
 	o->dict_of = NULL;
 	for (int32 i = 0; i < o->n_parts; i++)
 		bifang_out_begin(o->parts[i], file);

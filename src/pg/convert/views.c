@@ -15,6 +15,7 @@
 
 #include "pg/convert/numeric_out.h"
 #include "pg/convert/typemap.h"
+#include "pg/server/encoding.h"
 #include "pg/server/version.h"
 
 /* ---- values of variable length, one at a time ---- */
@@ -165,6 +166,49 @@ replaced_text(BifangOut *o, BfView v)
 	return (BfView){start, (uint32) (to - start)};
 }
 
+static void lacks_character(const BifangOut *o, const char *p) BIFANG_NORETURN;
+
+static void
+lacks_character(const BifangOut *o, const char *p)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+			 errmsg("text of column \"%s\" in \"%s\" has a character that encoding \"%s\" lacks",
+					o->column, o->file, GetDatabaseEncodingName()),
+			 errdetail("It is U+%04X.", utf8_to_unicode((const unsigned char *) p)),
+			 errhint("Declare the column as bytea to read it, or see option \"invalid_text\".")));
+}
+
+/* Valid UTF-8 in the encoding of the database. A character that this lacks is invalid text too. */
+static BfView
+converted_text(BifangOut *o, BfView v)
+{
+	char *start = MemoryContextAllocHuge(o->bump->cxt, BIFANG_CONVERTED_MAX(v.len));
+	char *to = start;
+
+	while (v.len > 0)
+	{
+		int n = bifang_convert_utf8(v.ptr, (int) v.len, to);
+
+		to += strlen(to);
+		v = (BfView){v.ptr + n, v.len - (uint32) n};
+		if (v.len == 0)
+			break;
+		if (o->invalid_text == BIFANG_TEXT_ERROR)
+			lacks_character(o, (const char *) v.ptr);
+		if (o->invalid_text == BIFANG_TEXT_NULL)
+		{
+			o->refused = true;
+			return (BfView){NULL, 0};
+		}
+		*to++ = '?';
+		n = pg_utf_mblen(v.ptr);
+		v = (BfView){v.ptr + n, v.len - (uint32) n};
+	}
+	check_datum_length(o, (uint32) Min((size_t) (to - start), PG_UINT32_MAX));
+	return (BfView){(const uint8 *) start, (uint32) (to - start)};
+}
+
 /* The bytes as text of the database: themselves where that is its encoding, else converted. */
 static inline BfView
 checked_text(BifangOut *o, BfView v)
@@ -183,20 +227,7 @@ checked_text(BifangOut *o, BfView v)
 		}
 		v = replaced_text(o, v);
 	}
-	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
-	{
-		ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
-		MemoryContext old = MemoryContextSwitchTo(o->bump->cxt);
-		char *converted;
-
-		error_context_stack = &callback;
-		converted = pg_any_to_server((const char *) v.ptr, (int) v.len, PG_UTF8);
-		error_context_stack = callback.previous;
-		MemoryContextSwitchTo(old);
-		if (converted != (const char *) v.ptr)
-			return (BfView){(const uint8 *) converted, (uint32) strlen(converted)};
-	}
-	return v;
+	return bifang_same_encoding() ? v : converted_text(o, v);
 }
 
 BfView
@@ -226,7 +257,23 @@ unicode_escape(const uint8 *p, const uint8 *end)
 	return unit;
 }
 
-/* The next escape from p on that stands for no character of jsonb: zero, or half a pair. */
+/* Does the database have the character? */
+static bool
+has_character(pg_wchar c)
+{
+	unsigned char utf8[8];
+	char converted[BIFANG_CONVERTED_MAX(sizeof utf8)];
+	int n;
+
+	if (c < 0x80 || bifang_same_encoding())
+		return true;
+	unicode_to_utf8(c, utf8);
+	n = pg_utf_mblen(utf8);
+	return bifang_convert_utf8(utf8, n, converted) == n;
+}
+
+/* The next escape from p on that stands for no character of jsonb: zero, half a pair, or what the
+ * database lacks. */
 static const uint8 *
 bad_escape(const uint8 *p, const uint8 *end)
 {
@@ -234,8 +281,13 @@ bad_escape(const uint8 *p, const uint8 *end)
 	{
 		int unit = unicode_escape(p, end);
 		int next = unit >= 0xd800 && unit < 0xdc00 ? unicode_escape(p + 6, end) : -1;
+		bool pair = next >= 0xdc00 && next < 0xe000;
 
-		if (unit == 0 || (unit >= 0xd800 && unit < 0xe000 && !(next >= 0xdc00 && next < 0xe000)))
+		if (unit == 0 || (unit >= 0xd800 && unit < 0xe000 && !pair))
+			return p;
+		if (unit > 0 &&
+			!has_character(pair ? surrogate_pair_to_codepoint((pg_wchar) unit, (pg_wchar) next)
+								: (pg_wchar) unit))
 			return p;
 		p += next >= 0 ? 12 : unit >= 0 ? 6 : 2;
 		if (p >= end)

@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
+
+#include "pg/server/encoding.h"
 
 static int
 sqlstate_of(const BfError *err)
@@ -32,27 +33,12 @@ sqlstate_of(const BfError *err)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
-/* Names that came out of damaged files may hold anything; the client must get valid text. */
-static const char *
-printable(const char *text)
-{
-	char *copy;
-
-	if (pg_verifymbstr(text, strlen(text), true))
-		return text;
-	copy = pstrdup(text);
-	for (char *p = copy; *p != '\0'; p++)
-		if (IS_HIGHBIT_SET(*p))
-			*p = '?';
-	return copy;
-}
-
 static void
 emit(int elevel, const BfError *err)
 {
-	const char *object = printable(err->object);
-	const char *column = printable(err->column);
-	const char *text = printable(err->text);
+	const char *object = bifang_shown(err->object);
+	const char *column = bifang_shown(err->column);
+	const char *text = bifang_shown(err->text);
 
 	if (strncmp(text, "column \"", 8) == 0) /* says so itself */
 		column = "";
