@@ -200,7 +200,7 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	values[BIFANG_SLOT(LEDGER_SCHEMA_ID)] = Int32GetDatum(l->schema_id);
 	values[BIFANG_SLOT(LEDGER_ORIGIN)] = CStringGetTextDatum(l->origin);
 	values[BIFANG_SLOT(LEDGER_DIRECTORY)] =
-		CStringGetTextDatum(bifang_rows_stored_path(l->live_dir));
+		bifang_rows_path_datum(bifang_rows_stored_path(l->live_dir));
 	nulls[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
 	values[BIFANG_SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = true;
@@ -250,7 +250,7 @@ bifang_catalog_update_ledger(const BifangLedger *l)
 	if (l->offload_path != NULL)
 	{
 		values[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] =
-			CStringGetTextDatum(bifang_rows_stored_path(l->offload_path));
+			bifang_rows_path_datum(bifang_rows_stored_path(l->offload_path));
 		replace[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
 	}
 	CatalogTupleUpdate(rel, &old->t_self,

@@ -20,6 +20,7 @@
 
 #include "iceberg/location.h"
 #include "pg/catalog/option_list.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -77,7 +78,9 @@ take_name(const OptionDef *d, const char *value, void *at)
 static void
 take_path(const OptionDef *d, const char *value, void *at)
 {
-	*(const char **) at = bifang_local_path(value, psprintf("option \"%s\"", d->name));
+	/* Names of files are those that other programs read and write: UTF-8. */
+	*(const char **) at =
+		bifang_to_utf8(bifang_local_path(value, psprintf("option \"%s\"", d->name)));
 }
 
 /* 0: it is no number from 1 to max. */

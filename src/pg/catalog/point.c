@@ -9,6 +9,7 @@
 
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/pins.h"
@@ -90,7 +91,7 @@ wanted_point(const BifangOptions *o)
 	if (ref != NULL)
 	{
 		at.kind = BF_ICE_AT_REF;
-		at.ref = ref;
+		at.ref = bifang_to_utf8(ref);
 	}
 	else if (snapshot != NULL)
 	{

@@ -19,6 +19,7 @@
 
 #include "iceberg/location.h"
 #include "pg/catalog/remote_connection.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -131,7 +132,9 @@ local_location(const BifangOptions *o, const char *location)
 {
 	BfLocation nowhere = {.recorded = "none://none/", .found = "/", .written = "none://none/"};
 	bool local = location[0] == '/' || strncmp(location, "file:", 5) == 0;
-	char *result = local ? bifang_local_path(location, "metadata location of a lake table") : NULL;
+	char *result =
+		local ? bifang_to_utf8(bifang_local_path(location, "metadata location of a lake table"))
+			  : NULL;
 	BfLocationMap *map;
 	const char *path;
 	BfArena *a;
@@ -143,7 +146,8 @@ local_location(const BifangOptions *o, const char *location)
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_location_map_parse(a, o->location_map, &map, &err), &err);
 	nowhere.map = map;
-	if (bf_location_resolve(a, &nowhere, location, &path, &err) == BF_OK && path[0] == '/')
+	if (bf_location_resolve(a, &nowhere, bifang_to_utf8(location), &path, &err) == BF_OK &&
+		path[0] == '/')
 		result = pstrdup(path);
 	bifang_arena_free(a);
 	return result;

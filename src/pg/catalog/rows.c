@@ -11,12 +11,15 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+
+#include "pg/server/encoding.h"
 
 Oid
 bifang_rows_relid(const char *name)
@@ -146,5 +149,20 @@ bifang_rows_stored_path(const char *path)
 char *
 bifang_rows_full_path(char *stored)
 {
-	return stored == NULL || stored[0] == '/' ? stored : psprintf("%s/%s", DataDir, stored);
+	if (stored == NULL)
+		return NULL;
+	stored = bifang_to_utf8(stored);
+	return stored[0] == '/' ? stored : psprintf("%s/%s", DataDir, stored);
+}
+
+Datum
+bifang_rows_path_datum(const char *path)
+{
+	const char *text = bifang_from_utf8(path);
+
+	if (text == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+						errmsg("path \"%s\" has a character that encoding \"%s\" lacks",
+							   bifang_shown(path), GetDatabaseEncodingName())));
+	return CStringGetTextDatum(text);
 }

@@ -44,5 +44,7 @@ extern void bifang_rows_refuse(void) pg_attribute_noreturn();
  * files and leave the first one's alone. So paths below the data directory are kept without it. */
 extern const char *bifang_rows_stored_path(const char *path);
 extern char *bifang_rows_full_path(char *stored);
+/* Paths are UTF-8, rows are text of the database. */
+extern Datum bifang_rows_path_datum(const char *path);
 
 #endif

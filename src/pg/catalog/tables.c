@@ -12,6 +12,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg/catalog/rows.h"
+#include "pg/server/encoding.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/server/pins.h"
@@ -43,7 +44,7 @@ begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *
 static char *
 lake_path(const char *location)
 {
-	char *path = bifang_local_path(location, "metadata location of a lake table");
+	char *path = bifang_to_utf8(bifang_local_path(location, "metadata location of a lake table"));
 	const char *in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
 	BfPathInfo info;
 	BfError err = {0};
@@ -168,7 +169,7 @@ location_datum(const char *path)
 		ereport(ERROR, (errcode(ERRCODE_NAME_TOO_LONG),
 						errmsg("metadata location of %d bytes is longer than the catalog's %d",
 							   (int) strlen(location), BIFANG_LOCATION_MAX)));
-	return CStringGetTextDatum(location);
+	return bifang_rows_path_datum(location);
 }
 
 void

@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "pg/convert/typemap.h"
+#include "pg/server/encoding.h"
 
 static bool
 is_json(Oid typid)
@@ -38,8 +39,9 @@ innermost(const BfField *f, int32 *levels)
 }
 
 static int32
-child_named(const BfField *f, const char *name)
+child_named(const BfField *f, const char *attribute)
 {
+	const char *name = bifang_to_utf8(attribute);
 	int32 found = -1;
 	int32 n = 0;
 

@@ -40,6 +40,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/create.h"
+#include "pg/server/encoding.h"
 #include "pg/server/settings.h"
 #include "pg/write/partition.h"
 
@@ -124,7 +125,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 	if (options.meta != BF_FACT_NONE)
 		return;
 	f = options.field_id > 0 ? bf_schema_find_id(schema, options.field_id)
-							 : bf_schema_find_name(schema, NameStr(att->attname));
+							 : bf_schema_find_name(schema, bifang_to_utf8(NameStr(att->attname)));
 	if (f < 0)
 		ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 						errmsg("lake table %s.%s exists already and has no column \"%s\"", row->ns,
@@ -135,7 +136,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 				(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 				 errmsg("lake table %s.%s exists already and its column \"%s\" is of type %s, "
 						"which cannot be read as %s",
-						row->ns, row->name, schema->fields[f].name,
+						row->ns, row->name, bifang_shown(schema->fields[f].name),
 						bifang_type_text(schema->fields[f].type),
 						bifang_pg_type_text(att->atttypid, att->atttypmod)),
 				 errhint("IMPORT FOREIGN SCHEMA declares the columns as they are.")));

@@ -31,6 +31,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 
@@ -59,8 +60,8 @@ found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
 	values[0] = CStringGetTextDatum(severity);
-	values[1] = CStringGetTextDatum(subject);
-	values[2] = CStringGetTextDatum(text);
+	values[1] = CStringGetTextDatum(bifang_shown(subject));
+	values[2] = CStringGetTextDatum(bifang_shown(text));
 	tuplestore_putvalues(c->rsinfo->setResult, c->rsinfo->setDesc, values, nulls);
 }
 

@@ -33,6 +33,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/garbage.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -47,19 +48,13 @@ PG_FUNCTION_INFO_V1(bifang_drop_table);
 
 /* Columns ------------------------------------------------------------------------------------- */
 
-static char *
-utf8_text(const char *s)
-{
-	return pg_server_to_any(s, (int) strlen(s), PG_UTF8);
-}
-
 static void
 add_field(BfSchema *schema, const char *name, Oid typid, int32 typmod, bool required)
 {
 	BfField *f = &schema->fields[schema->n_fields++];
 	const char *why = "";
 
-	f->name = utf8_text(name);
+	f->name = bifang_to_utf8(name);
 	f->required = required;
 	if (!bifang_type_for_pg(typid, typmod, &f->type, &why))
 		ereport(ERROR,
@@ -162,9 +157,9 @@ check_duplicates(const BfSchema *schema)
 						errmsg("a lake table needs at least one column")));
 	for (int i = 0; i < schema->n_fields; i++)
 		if (bf_schema_find_name(schema, schema->fields[i].name) != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" specified more than once", schema->fields[i].name)));
+			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_COLUMN),
+							errmsg("column \"%s\" specified more than once",
+								   bifang_shown(schema->fields[i].name))));
 }
 
 /* Making -------------------------------------------------------------------------------------- */
@@ -387,8 +382,8 @@ check_foreign_coverage(const BifangLake *lake, const char *uuid)
 Datum
 bifang_register_table(PG_FUNCTION_ARGS)
 {
-	char *location =
-		bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(3)), "location of a lake table");
+	char *location = bifang_to_utf8(
+		bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(3)), "location of a lake table"));
 	BfArena *arena =
 		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
 	const char *metadata_path;

@@ -38,6 +38,7 @@
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
 #include "pg/scan/location.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -76,8 +77,8 @@ put_text(Row *r, const char *text)
 {
 	if (text == NULL)
 		put_null(r);
-	else if (pg_verifymbstr(text, (int) strlen(text), true))
-		put(r, CStringGetTextDatum(text));
+	else if (pg_verify_mbstr(PG_UTF8, text, (int) strlen(text), true))
+		put(r, CStringGetTextDatum(bifang_shown(text)));
 	else
 		put(r, CStringGetTextDatum("(not valid text)"));
 }
@@ -122,7 +123,7 @@ static const char *
 path_argument(FunctionCallInfo fcinfo, const char *function)
 {
 	bifang_check_path_role(function);
-	return bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(0)), "path");
+	return bifang_to_utf8(bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(0)), "path"));
 }
 
 /* ---- Parquet ---- */

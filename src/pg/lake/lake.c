@@ -28,6 +28,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -222,7 +223,9 @@ compare_pieces(const void *a, const void *b)
 static void
 add_file(Commit *c, const BifangLedger *l, const Piece *pieces, int n)
 {
-	BfLogicalFile name = {.db = c->t.row.ns, .table = c->t.row.name, .ledger_id = l->id};
+	BfLogicalFile name = {.db = bifang_to_utf8(c->t.row.ns),
+						  .table = bifang_to_utf8(c->t.row.name),
+						  .ledger_id = l->id};
 	BfRange *ranges = palloc(sizeof *ranges * (Size) n);
 	BfIceNewFile *f;
 	BfError err = {0};

@@ -10,6 +10,7 @@
 
 #include "pg/convert/typemap.h"
 #include "pg/scan/kind.h"
+#include "pg/server/encoding.h"
 
 bool
 bifang_import_wants(const BifangImport *im, const char *name)
@@ -43,8 +44,9 @@ name_fits(const char *name)
 }
 
 char *
-bifang_import_name(const char *name)
+bifang_import_name(const char *utf8)
 {
+	const char *name = bifang_shown(utf8);
 	int n = (int) strlen(name);
 
 	if (n >= NAMEDATALEN)
@@ -83,12 +85,12 @@ static const char *
 column_name(const char *table, const BfSchema *schema, int32 i, List *taken)
 {
 	const BfField *f = &schema->fields[i];
-	char *name = pstrdup(f->name);
-	Size length = strlen(name);
+	const char *own = bifang_from_utf8(f->name);
+	char *name = own == NULL ? NULL : pstrdup(own);
+	Size length = own == NULL ? 0 : strlen(own);
 	char suffix[16] = "";
 
-	if (length == 0 || !pg_verifymbstr(name, (int) length, true) ||
-		(length >= NAMEDATALEN && f->id <= 0))
+	if (length == 0 || (length >= NAMEDATALEN && f->id <= 0))
 	{
 		bifang_import_left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
 		return NULL;
@@ -120,10 +122,10 @@ column_name(const char *table, const BfSchema *schema, int32 i, List *taken)
 			return NULL;
 		}
 	}
-	if (strcmp(name, f->name) != 0)
-		ereport(NOTICE, (errcode(ERRCODE_INVALID_NAME),
-						 errmsg("column \"%s\" of table \"%s\" is imported as \"%s\"", f->name,
-								table, name)));
+	if (strcmp(name, own) != 0)
+		ereport(NOTICE,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("column \"%s\" of table \"%s\" is imported as \"%s\"", own, table, name)));
 	return name;
 }
 
@@ -192,6 +194,18 @@ bifang_import_option(BifangImport *im, const char *name, const char *value)
 	appendStringInfo(&im->command, "%s%s %s", im->has_options ? ", " : "", quote_identifier(name),
 					 quote_literal_cstr(value));
 	im->has_options = true;
+}
+
+bool
+bifang_import_location(BifangImport *im, const char *path)
+{
+	const char *text = bifang_from_utf8(path);
+
+	if (text == NULL)
+		bifang_import_left_out(im->table, "its path cannot be text of this database");
+	else
+		bifang_import_option(im, "location", text);
+	return text != NULL;
 }
 
 void

@@ -14,11 +14,8 @@
  * Which tables there are says the kind (kind.h, import); what a command looks like is here, and is
  * made so:
  *
- *   if (bifang_import_begin(im, name, schema))
- *   {
- *       bifang_import_option(im, "location", path);
+ *   if (bifang_import_begin(im, name, schema) && bifang_import_location(im, path))
  *       bifang_import_end(im);
- *   }
  *
  * A table with a column that has no PostgreSQL type is left out with a WARNING that names both.
  * Nothing is declared NOT NULL: the planner would believe it.
@@ -54,8 +51,9 @@ extern bool bifang_import_wants(const BifangImport *im, const char *table);
 /* Is the name among char * ones? */
 extern bool bifang_import_has_name(List *names, const char *name);
 /* The name of a file, directory or topic as PostgreSQL can hold it: too long ones are cut at a
- * character, as the server does with identifiers. Palloc'd. */
-extern char *bifang_import_name(const char *name);
+ * character, as the server does with identifiers; what the database's encoding lacks becomes '?'.
+ * Palloc'd. */
+extern char *bifang_import_name(const char *utf8);
 /* Says that a table is left out, and why. Names from files may be anything. */
 extern void
 bifang_import_left_out(const char *table, const char *fmt, ...) pg_attribute_printf(2, 3);
@@ -63,6 +61,8 @@ bifang_import_left_out(const char *table, const char *fmt, ...) pg_attribute_pri
  * it cannot be declared. */
 extern bool bifang_import_begin(BifangImport *im, const char *table, const BfSchema *schema);
 extern void bifang_import_option(BifangImport *im, const char *name, const char *value);
+/* Option location; false, with a WARNING, when the database has no text for the path. */
+extern bool bifang_import_location(BifangImport *im, const char *path);
 extern void bifang_import_end(BifangImport *im);
 
 extern List *bifangImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid serverOid);

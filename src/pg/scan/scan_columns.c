@@ -8,6 +8,7 @@
 #include "pg/convert/typemap.h"
 #include "pg/scan/kind.h"
 #include "pg/scan/unit.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 
 static void
@@ -83,11 +84,11 @@ static int32
 vector_for(BifangScan *s, const BifangColumn *c)
 {
 	for (int32 v = 0; v < s->n_vectors; v++)
-		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->vector_names[v], c->name) == 0
+		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->vector_names[v], bifang_to_utf8(c->name)) == 0
 										: s->vector_numbers[v] == c->number)
 			return v;
 	s->vector_numbers[s->n_vectors] = c->number;
-	s->vector_names[s->n_vectors] = c->name;
+	s->vector_names[s->n_vectors] = bifang_to_utf8(c->name);
 	return s->n_vectors++;
 }
 

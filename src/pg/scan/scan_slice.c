@@ -7,6 +7,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "pg/server/encoding.h"
+
 #define UNIX_MSECS ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY * 1000)
 
 /* Datums of a slice may take this much, one row's worth at least; wide rows make short slices. */
@@ -28,7 +30,7 @@ unit_text(BifangScan *s, BifangColumn *c, const char *text)
 	{
 		MemoryContext old = MemoryContextSwitchTo(s->unit_cxt);
 
-		c->text = CStringGetTextDatum(text);
+		c->text = CStringGetTextDatum(bifang_shown(text));
 		c->text_of = s->count.units_read;
 		MemoryContextSwitchTo(old);
 	}

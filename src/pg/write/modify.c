@@ -24,6 +24,7 @@
 #include "utils/snapmgr.h"
 
 #include "pg/convert/in.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/version.h"
@@ -111,8 +112,9 @@ bind_columns(BifangModify *m, Relation rel)
 			m->meta[m->n_meta++] = att->attnum;
 			continue;
 		}
-		f = options.field_id > 0 ? bf_schema_find_id(schema, options.field_id)
-								 : bf_schema_find_name(schema, NameStr(att->attname));
+		f = options.field_id > 0
+				? bf_schema_find_id(schema, options.field_id)
+				: bf_schema_find_name(schema, bifang_to_utf8(NameStr(att->attname)));
 		if (f < 0)
 			ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 							errmsg("lake table %s.%s has no column \"%s\"", m->table.row.ns,

@@ -9,6 +9,7 @@
 #include "utils/builtins.h"
 
 #include "pg/convert/typemap.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 
 List *
@@ -201,7 +202,7 @@ bifang_partition_spec(const BfSchema *schema, List *elements)
 		if (bf_transform_parse(f->transform_text, &f->transform, &err) != BF_OK ||
 			f->transform.kind == BF_TRANSFORM_UNKNOWN)
 			refuse_element(element, "no such transform");
-		i = bf_schema_find_name(schema, column);
+		i = bf_schema_find_name(schema, bifang_to_utf8(column));
 		if (i < 0)
 			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 							errmsg("cannot partition by \"%s\": column \"%s\" does not exist",

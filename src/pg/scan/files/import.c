@@ -42,11 +42,9 @@ import_file(BifangImport *im, const char *path)
 	else
 	{
 		BIFANG_CHECK(status, &err);
-		if (bifang_import_begin(im, name, bf_parquet_schema(file)))
-		{
-			bifang_import_option(im, "location", path);
+		if (bifang_import_begin(im, name, bf_parquet_schema(file)) &&
+			bifang_import_location(im, path))
 			bifang_import_end(im);
-		}
 	}
 	bifang_arena_free(a);
 }

@@ -5,14 +5,15 @@
 
 #include "exec/read/kafka_columns.h"
 #include "pg/scan/location.h"
+#include "pg/server/encoding.h"
 
 static void
 import_topic(BifangImport *im, const char *topic)
 {
 	im->valid_json = true;
-	if (!bifang_import_begin(im, bifang_import_name(topic), &bf_kafka_schema))
+	if (!bifang_import_begin(im, bifang_import_name(topic), &bf_kafka_schema) ||
+		!bifang_import_location(im, im->options.location))
 		return;
-	bifang_import_option(im, "location", im->options.location);
 	bifang_import_option(im, "topic", topic);
 	if (im->options.isolation != BIFANG_READ_COMMITTED)
 		bifang_import_option(im, "isolation", "read_uncommitted");
@@ -35,10 +36,10 @@ bifang_kafka_dir_import(BifangImport *im)
 			topics = lappend(topics, topic);
 	}
 	if (topics == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("location \"%s\" names no partition directory", im->options.location),
-				 errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
+						errmsg("location \"%s\" names no partition directory",
+							   bifang_shown(im->options.location)),
+						errhint("Directories of a Kafka broker are called <topic>-<partition>.")));
 	foreach (lc, topics)
 		import_topic(im, lfirst(lc));
 }

@@ -7,6 +7,7 @@
 #include "utils/varlena.h"
 
 #include "iceberg/columns.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 
@@ -77,7 +78,7 @@ hint_former(const BifangWorklist *w, const BfField *former)
 	int32 now = bf_schema_find_id(w->schema, former->id);
 
 	if (now >= 0)
-		return errhint("It is called \"%s\" now.", w->schema->fields[now].name);
+		return errhint("It is called \"%s\" now.", bifang_shown(w->schema->fields[now].name));
 	return errhint("It was dropped from the lake table; older snapshots can be read with "
 				   "as_of_snapshot or as_of_timestamp.");
 }
@@ -86,8 +87,9 @@ static void
 unknown_column(const BifangWorklist *w, const char *relname, int32 field_id, const char *name)
 {
 	const BifangPoint *p = &bifang_lake_work(w)->point;
-	const char *near = field_id > 0 ? NULL : nearest_name(w->schema, name);
-	const BfField *former = p->at.past ? NULL : former_column(p->table->metadata, field_id, name);
+	const char *near = field_id > 0 ? NULL : nearest_name(w->schema, bifang_to_utf8(name));
+	const BfField *former =
+		p->at.past ? NULL : former_column(p->table->metadata, field_id, bifang_to_utf8(name));
 
 	ereport(
 		ERROR,
@@ -101,7 +103,7 @@ unknown_column(const BifangWorklist *w, const char *relname, int32 field_id, con
 						 p->at.main->id, p->at.schema->schema_id)
 			 : 0,
 		 former != NULL ? hint_former(w, former)
-		 : near != NULL ? errhint("Perhaps you meant the column \"%s\".", near)
+		 : near != NULL ? errhint("Perhaps you meant the column \"%s\".", bifang_shown(near))
 						: errhint("Use IMPORT FOREIGN SCHEMA to see the columns that it has.")));
 }
 
@@ -109,7 +111,7 @@ int32
 bifang_lake_column(const BifangWorklist *w, const char *relname, int32 field_id, const char *name)
 {
 	const BifangPoint *p = &bifang_lake_work(w)->point;
-	int32 found = bf_ice_column_find(p->table, &p->at, w->schema, field_id, name);
+	int32 found = bf_ice_column_find(p->table, &p->at, w->schema, field_id, bifang_to_utf8(name));
 
 	if (found < 0)
 		unknown_column(w, relname, field_id, name);

@@ -8,6 +8,7 @@
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/remote.h"
 #include "pg/scan/location.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 
@@ -118,10 +119,9 @@ import_directory(LakeImport *l, const char *dir, const char *name)
 	if (bifang_import_has_name(l->directories, dir) || !bifang_import_wants(l->im, table))
 		return;
 	schema = lake_schema(dir, table);
-	if (schema == NULL || !bifang_import_begin(l->im, table, schema))
-		return;
-	bifang_import_option(l->im, "location", dir);
-	bifang_import_end(l->im);
+	if (schema != NULL && bifang_import_begin(l->im, table, schema) &&
+		bifang_import_location(l->im, dir))
+		bifang_import_end(l->im);
 }
 
 static void
@@ -141,19 +141,19 @@ import_catalog(LakeImport *l)
 		return;
 	}
 	bifang_catalog_visit_tables(import_row, l);
-	dir = psprintf("%s/%s", im->options.warehouse, im->stmt->remote_schema);
+	dir = psprintf("%s/%s", im->options.warehouse, bifang_to_utf8(im->stmt->remote_schema));
 	bf_error_clear(&err);
 	BIFANG_CHECK(bifang_host()->stat(bifang_host(), dir, &info, &err), &err);
 	if (info.kind != BF_PATH_DIR || strchr(im->stmt->remote_schema, '/') != NULL ||
 		im->stmt->remote_schema[0] == '.')
 	{
 		if (!l->found)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
-				 errmsg("namespace \"%s\" exists neither in catalog \"%s\" nor in warehouse "
-						"\"%s\"",
-						im->stmt->remote_schema, im->options.catalog_name, im->options.warehouse)));
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
+					 errmsg("namespace \"%s\" exists neither in catalog \"%s\" nor in warehouse "
+							"\"%s\"",
+							im->stmt->remote_schema, im->options.catalog_name,
+							bifang_shown(im->options.warehouse))));
 		return;
 	}
 	if (!im->options.own_dirs) /* the embedded warehouse has nothing that the catalog has not */

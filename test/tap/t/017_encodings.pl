@@ -1,0 +1,108 @@
+# Databases that are not in UTF-8: values, names of columns, members, partitions, tables, files and
+# options, from the lake and into it. What was written there is read in a database in UTF-8.
+use strict;
+use warnings;
+use utf8;
+use File::Copy;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Lake;
+
+$ENV{PGCLIENTENCODING} = 'UTF8';
+
+my $node = new_lake('encodings');
+my $data = $ENV{BIFANG_TEST_DATA};
+my $dir = $node->basedir . '/files';
+
+# Encoding, a name, a word, a character that it has, two that it lacks, a file.
+my @cases = (
+	[ 'LATIN1', 'größe', 'länge', 'é', '€ and 表', 'latin' ],
+	[ 'EUC_JP', '表', '長さ', '日本', '한국', 'kanji' ]);
+
+sub bytes
+{
+	my ($text) = @_;
+	utf8::encode($text);
+	return $text;
+}
+
+# Rows as text, and what went wrong.
+sub run_sql
+{
+	my ($db, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql($db, bytes($sql));
+
+	utf8::decode($_) for $out, $err;
+	return ($out, $err);
+}
+
+sub rows
+{
+	my ($db, $sql) = @_;
+	my ($out, $err) = run_sql($db, $sql);
+
+	$err = join "\n", grep { /ERROR|FATAL/ } split /\n/, $err;
+	return $err ne '' ? $err : $out;
+}
+
+mkdir $dir;
+for my $case (@cases)
+{
+	my ($encoding, $name, $word, $good, $bad, $file) = @$case;
+	my $db = lc $encoding;
+	my $lacks = $bad =~ s/[^ -~]/?/gr;
+	my $path = "$dir/$word.parquet";
+
+	copy("$data/encoding/$file.parquet", bytes($path)) or die;
+	$node->safe_psql('postgres', "CREATE DATABASE $db ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+	is(rows($db, "CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw"), '', "$encoding: server");
+
+	# Files of others.
+	is(rows($db, "IMPORT FOREIGN SCHEMA x FROM SERVER lake INTO public OPTIONS (format 'parquet', location '$dir/*.parquet')"), '', "$encoding: import");
+	is(rows($db, "SELECT string_agg(attname, ',' ORDER BY attnum) FROM pg_attribute WHERE attrelid = '\"$word\"'::regclass AND attnum > 0"), "id,$name,s,m,j", "$encoding: names");
+	my $table = "\"$word\"";
+	my ($out, $err) = run_sql($db, "SELECT $name FROM $table");
+	like($err, qr/text of column "$name" in "\Q$path\E" has a character that encoding "$encoding" lacks/, "$encoding: an error");
+	like($err, qr/U\+[0-9A-F]{4}/, "$encoding: which character");
+	is(rows($db, "SELECT $name FROM $table WHERE id <> 2 ORDER BY id"), "$good\nplain", "$encoding: other rows");
+	rows($db, "ALTER FOREIGN TABLE $table OPTIONS (ADD invalid_text 'null')");
+	is(rows($db, "SELECT id, $name IS NULL FROM $table ORDER BY id"), "1|f\n2|t\n3|f", "$encoding: NULL");
+	is(rows($db, "SELECT id FROM $table WHERE $name = '$good'"), '1', "$encoding: a filter");
+	is(rows($db, "SELECT id FROM $table WHERE $name IS NULL"), '2', "$encoding: a filter for NULL");
+	is(rows($db, "SELECT s->>'$word', s->>'x' FROM $table WHERE s->>'x' IS NULL"), "2|", "$encoding: members");
+	rows($db, "ALTER FOREIGN TABLE $table OPTIONS (SET invalid_text 'replace')");
+	is(rows($db, "SELECT $name FROM $table ORDER BY id"), "$good\n$lacks\nplain", "$encoding: replaced");
+	is(rows($db, "SELECT m FROM $table WHERE id = 2"), "{\"$lacks\": \"$lacks\"}", "$encoding: keys");
+	rows($db, "ALTER FOREIGN TABLE $table ALTER j TYPE jsonb");
+	is(rows($db, "SELECT count(*), count(j->>'a') FROM $table"), '3|3', "$encoding: escapes in JSON");
+	rows($db, "CREATE TYPE member AS ($word int, x text); CREATE FOREIGN TABLE composite (s member) SERVER lake OPTIONS (format 'parquet', location '$path', invalid_text 'null')");
+	is(rows($db, "SELECT sum((s).$word) FROM composite"), '6', "$encoding: attributes");
+	is(rows($db, "SELECT count(*) FROM bifang.parquet_metadata('$path') WHERE file ~ '$word' AND column_path = '$name'"), '1', "$encoding: metadata");
+	rows($db, "CREATE FOREIGN TABLE paths (id int, f text OPTIONS (meta 'file')) SERVER lake OPTIONS (format 'parquet', location '$path')");
+	is(rows($db, "SELECT DISTINCT f FROM paths"), $path, "$encoding: the file's name");
+	unlink bytes($path);
+
+	# Tables of ours.
+	is(rows($db, "CREATE FOREIGN TABLE $name ($word text, n int) SERVER lake OPTIONS (partition_by '$word')"), '', "$encoding: create");
+	is(rows($db, "INSERT INTO $name VALUES ('$good', 1), ('plain', 2), (NULL, 3)"), '', "$encoding: insert");
+	for my $step ('live', "bifang.commit('$name')", "bifang.roll('$name')", "bifang.offload('$name')")
+	{
+		rows($db, "SELECT $step") if $step ne 'live';
+		is(rows($db, "SELECT * FROM $name ORDER BY n"), "$good|1\nplain|2\n|3", "$encoding: $step");
+		is(rows($db, "SELECT n FROM $name WHERE $word = '$good'"), '1', "$encoding: $step, a filter");
+	}
+	is(rows($db, "SELECT count(*) FROM bifang.check('$name')"), '0', "$encoding: check");
+	like(rows($db, "SELECT count(*) FROM bifang.partitions('$name')"), qr/^\d+$/, "$encoding: partitions");
+	like(rows($db, "SELECT string_agg(file, ' ') FROM bifang.manifest('$name')"), qr/bifang:/, "$encoding: manifest");
+	my $location = rows($db, "SELECT metadata_location FROM bifang.iceberg_tables WHERE table_name = '$name'");
+	my $text = slurp_file(bytes($location =~ s{^file://}{}r));
+	utf8::decode($text);
+	like($text, qr/"name"\s*:\s*"$word"/, "$encoding: the name in metadata");
+
+	# Read where everything is UTF-8, a table in a directory with such a name too.
+	is(rows('postgres', "CREATE FOREIGN TABLE ${db}_t ($word text, n int) SERVER lake OPTIONS (location '" . ($location =~ s{^file://}{}r) . "')"), '', "$encoding: as others see it");
+	is(rows($db, "CREATE SERVER other FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse '$dir/$name'); CREATE FOREIGN TABLE o ($word text) SERVER other; INSERT INTO o VALUES ('$good'); SELECT * FROM o"), $good, "$encoding: a warehouse");
+	ok(-d bytes("$dir/$name"), "$encoding: its directory");
+	is(rows($db, "SELECT * FROM bifang.commit('o') \\g /dev/null\nSELECT * FROM o"), $good, "$encoding: its commit");
+}
+done_testing();
