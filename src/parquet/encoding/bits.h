@@ -29,6 +29,19 @@ bfi_load_bits(const uint8_t *p, uint64_t bit, uint32_t n)
 		v |= (uint64_t) p[8] << (64 - shift);
 	return n >= 64 ? v : v & (((uint64_t) 1 << n) - 1);
 }
+/* The reverse: a number of n bits, without others, over zeroes; up to 8 bytes behind are written.
+ */
+static inline void
+bfi_pack_bits_at(uint8_t *p, uint64_t bit, uint32_t n, uint64_t v)
+{
+	uint32_t shift = (uint32_t) (bit & 7);
+
+	BF_ASSERT(n <= 64 && (n == 64 || v >> n == 0));
+	p += bit >> 3;
+	bf_store64le(p, bf_load64le(p) | v << shift);
+	if (shift + n > 64)
+		p[8] = (uint8_t) (v >> (64 - shift));
+}
 /* n bits as n bytes of 0 or 1. */
 extern void bfi_bits_to_bytes(const uint8_t *in, uint64_t bit, uint8_t *out, uint32_t n);
 /* bits[start, start + n) = the low n bits of v; n <= 64. */

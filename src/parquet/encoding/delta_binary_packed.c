@@ -202,6 +202,96 @@ bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *err)
 	DECODE(out, int32_t);
 }
 
+/* ---- writing ---- */
+
+#define OUT_BLOCK 128
+#define OUT_MINI 32
+
+/* Differences of k numbers, the first to `last`, sign-extended: those of 32 bits wrap at 32.
+ * Returns the smallest. */
+static int64_t
+differences(const void *values, uint32_t size, uint32_t from, uint32_t k, uint64_t *out)
+{
+	const uint32_t *narrow = (const uint32_t *) values + from;
+	const uint64_t *wide = (const uint64_t *) values + from;
+	int64_t min = INT64_MAX;
+
+	for (uint32_t i = 0; i < k; i++)
+	{
+		int64_t d = size == 4 ? (int64_t) (int32_t) (narrow[i] - narrow[(int64_t) i - 1])
+							  : (int64_t) (wide[i] - wide[(int64_t) i - 1]);
+
+		out[i] = (uint64_t) d;
+		min = d < min ? d : min;
+	}
+	return min;
+}
+
+/* A miniblock of k numbers above the smallest difference; those that it lacks are 0. */
+static BfStatus
+put_mini(const uint64_t *above, uint32_t k, uint32_t width, BfBuffer *out, BfError *err)
+{
+	uint8_t packed[OUT_MINI * 8 + 9] = {0};
+
+	for (uint32_t i = 0; i < k; i++)
+		bfi_pack_bits_at(packed, (uint64_t) i * width, width, above[i]);
+	return bf_buffer_append(out, packed, (size_t) OUT_MINI / 8 * width, err);
+}
+
+static BfStatus
+put_block(const void *values, uint32_t size, uint32_t from, uint32_t k, BfBuffer *out, BfError *err)
+{
+	uint64_t above[OUT_BLOCK] = {0};
+	uint8_t widths[OUT_BLOCK / OUT_MINI] = {0};
+	int64_t min = differences(values, size, from, k, above);
+
+	for (uint32_t i = 0; i < k; i++)
+	{
+		uint8_t width;
+
+		above[i] -= (uint64_t) min;
+		width = above[i] == 0 ? 0 : (uint8_t) (64 - __builtin_clzll(above[i]));
+		if (width > widths[i / OUT_MINI])
+			widths[i / OUT_MINI] = width;
+	}
+	BF_TRY(bf_buffer_varint(out, min, err));
+	BF_TRY(bf_buffer_append(out, widths, sizeof widths, err));
+	for (uint32_t i = 0; i < k; i += OUT_MINI)
+	{
+		BF_ASSERT(widths[i / OUT_MINI] <= size * 8);
+		BF_TRY(put_mini(above + i, k - i < OUT_MINI ? k - i : OUT_MINI, widths[i / OUT_MINI], out,
+						err));
+	}
+	return BF_OK;
+}
+
+static BfStatus
+put_stream(const void *values, uint32_t size, uint32_t n, BfBuffer *out, BfError *err)
+{
+	int64_t first = size == 4 ? *(const int32_t *) values : *(const int64_t *) values;
+
+	BF_TRY(bf_buffer_uvarint(out, OUT_BLOCK, err));
+	BF_TRY(bf_buffer_uvarint(out, OUT_BLOCK / OUT_MINI, err));
+	BF_TRY(bf_buffer_uvarint(out, n, err));
+	BF_TRY(bf_buffer_varint(out, first, err));
+	for (uint32_t i = 1; i < n; i += OUT_BLOCK)
+		BF_TRY(put_block(values, size, i, n - i < OUT_BLOCK ? n - i : OUT_BLOCK, out, err));
+	return BF_OK;
+}
+
+BfStatus
+bfi_delta_encode(const void *values, uint32_t size, uint32_t n, BfBuffer *out, BfError *err)
+{
+	size_t before = out->len;
+	BfStatus status;
+
+	BF_ASSERT(n > 0 && n <= INT32_MAX && (size == 4 || size == 8));
+	status = put_stream(values, size, n, out, err);
+	if (status != BF_OK)
+		out->len = before;
+	return status;
+}
+
 /* ---- as an encoding of values ---- */
 
 static BfStatus
@@ -218,8 +308,15 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	return bfi_delta_i64(v->state, out, (uint32_t) n, err);
 }
 
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	return bfi_delta_encode(in->values, in->width, (uint32_t) in->n, out, err);
+}
+
 const BfiMethods bfi_encoding_delta_binary_packed = {
 	.state_bytes = sizeof(BfiDelta),
 	.begin = begin,
 	.decode = decode,
+	.encode = encode,
 };

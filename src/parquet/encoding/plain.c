@@ -118,10 +118,74 @@ skip(BfiValues *v, int32_t n, BfError *err)
 	return BF_OK;
 }
 
+static uint64_t
+encoded_bytes(const BfiNative *in)
+{
+	const BfView *views = in->values;
+	uint64_t bytes = 4 * (uint64_t) in->n;
+
+	if (in->physical == BFI_BOOLEAN)
+		return ((uint64_t) in->n + 7) / 8;
+	if (in->physical != BFI_BYTE_ARRAY)
+		return (uint64_t) in->n * in->width;
+	for (int32_t i = 0; i < in->n; i++)
+		bytes += views[i].len;
+	return bytes;
+}
+
+static uint8_t *
+put_views(const BfiNative *in, uint8_t *to)
+{
+	const BfView *views = in->values;
+
+	for (int32_t i = 0; i < in->n; i++)
+	{
+		BF_ASSERT(in->physical == BFI_BYTE_ARRAY || views[i].len == in->width);
+		if (in->physical == BFI_BYTE_ARRAY)
+		{
+			bf_store32le(to, views[i].len);
+			to += 4;
+		}
+		if (views[i].len > 0)
+			memcpy(to, views[i].ptr, views[i].len);
+		to += views[i].len;
+	}
+	return to;
+}
+
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	uint64_t bytes = encoded_bytes(in);
+	const uint8_t *booleans = in->values;
+	uint8_t *to;
+
+	BF_TRY(bf_buffer_reserve(out, (size_t) bytes, err));
+	to = out->data + out->len;
+	switch (in->physical)
+	{
+		case BFI_BOOLEAN:
+			memset(to, 0, (size_t) bytes);
+			for (int32_t i = 0; i < in->n; i++)
+				to[i >> 3] = (uint8_t) (to[i >> 3] | booleans[i] << (i & 7));
+			break;
+		case BFI_BYTE_ARRAY:
+		case BFI_FLBA:
+		case BFI_INT96:
+			to = put_views(in, to);
+			BF_ASSERT(to == out->data + out->len + bytes);
+			break;
+		default: memcpy(to, in->values, (size_t) bytes); break;
+	}
+	out->len += (size_t) bytes;
+	return BF_OK;
+}
+
 const BfiMethods bfi_encoding_plain = {
 	.state_bytes = sizeof(State),
 	.views_in_page = true,
 	.begin = begin,
 	.decode = decode,
 	.skip = skip,
+	.encode = encode,
 };

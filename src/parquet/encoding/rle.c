@@ -254,6 +254,107 @@ bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err)
 	return BF_OK;
 }
 
+/* ---- writing ---- */
+
+/* Equal numbers from which on a run of them is shorter than packed ones, and a group of these. */
+#define GROUP 8
+
+static inline uint32_t
+value_at(const void *values, uint32_t size, uint32_t i)
+{
+	return size == 1 ? ((const uint8_t *) values)[i] : ((const uint32_t *) values)[i];
+}
+
+static uint32_t
+equal_from(const void *values, uint32_t size, uint32_t from, uint32_t n)
+{
+	uint32_t first = value_at(values, size, from);
+	uint32_t i = from + 1;
+
+	while (i < n && value_at(values, size, i) == first)
+		i++;
+	return i - from;
+}
+
+static BfStatus
+put_repeated(uint32_t value, uint32_t n, uint32_t width, BfBuffer *out, BfError *err)
+{
+	BF_TRY(bf_buffer_uvarint(out, (uint64_t) n << 1, err));
+	return bf_buffer_append(out, &value, (width + 7) / 8, err);
+}
+
+/* Whole groups; numbers that the last one lacks are 0. */
+static BfStatus
+put_packed(const void *values, uint32_t size, uint32_t n, uint32_t width, BfBuffer *out,
+		   BfError *err)
+{
+	uint32_t groups = (n + GROUP - 1) / GROUP;
+	size_t bytes = (size_t) groups * width;
+	/* A number is put in with 8 bytes, of which the last lie behind the group. */
+	uint8_t group[32 + 8];
+
+	BF_TRY(bf_buffer_uvarint(out, (uint64_t) groups << 1 | 1, err));
+	BF_TRY(bf_buffer_reserve(out, bytes, err));
+	for (uint32_t i = 0; i < n; i += GROUP)
+	{
+		memset(group, 0, sizeof group);
+		for (uint32_t k = 0; k < GROUP && i + k < n; k++)
+			bfi_pack_bits_at(group, (uint64_t) k * width, width, value_at(values, size, i + k));
+		BF_TRY(bf_buffer_append(out, group, width, err));
+	}
+	return BF_OK;
+}
+
+/* How many numbers from `from` on are packed: whole groups, until one begins with enough equal
+ * numbers, or all that is left. */
+static uint32_t
+packed_from(const void *values, uint32_t size, uint32_t from, uint32_t n)
+{
+	uint32_t end = from;
+
+	while (end < n && equal_from(values, size, end, n < end + GROUP ? n : end + GROUP) < GROUP)
+		end = n - end < GROUP ? n : end + GROUP;
+	return end - from;
+}
+
+static BfStatus
+encode_runs(const void *values, uint32_t size, uint32_t n, uint32_t width, BfBuffer *out,
+			BfError *err)
+{
+	for (uint32_t i = 0; i < n;)
+	{
+		uint32_t equal = equal_from(values, size, i, n);
+		uint32_t packed;
+
+		if (equal >= GROUP)
+		{
+			BF_TRY(put_repeated(value_at(values, size, i), equal, width, out, err));
+			i += equal;
+			continue;
+		}
+		packed = packed_from(values, size, i, n);
+		BF_ASSERT(packed % GROUP == 0 || i + packed == n);
+		BF_TRY(put_packed((const uint8_t *) values + (size_t) i * size, size, packed, width, out,
+						  err));
+		i += packed;
+	}
+	return BF_OK;
+}
+
+BfStatus
+bfi_rle_encode(const void *values, uint32_t size, uint32_t n, uint32_t width, BfBuffer *out,
+			   BfError *err)
+{
+	size_t before = out->len;
+	BfStatus status;
+
+	BF_ASSERT(n > 0 && n <= INT32_MAX && width <= 32 && (size == 1 || size == 4));
+	status = encode_runs(values, size, n, width, out, err);
+	if (status != BF_OK)
+		out->len = before;
+	return status;
+}
+
 /* ---- as an encoding of values and levels ---- */
 
 static BfStatus
@@ -281,6 +382,22 @@ skip(BfiValues *v, int32_t n, BfError *err)
 }
 
 static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	static const uint8_t length[4];
+	size_t before = out->len;
+	BfStatus status = bf_buffer_append(out, length, sizeof length, err);
+
+	if (status == BF_OK)
+		status = bfi_rle_encode(in->values, 1, (uint32_t) in->n, 1, out, err);
+	if (status != BF_OK)
+		out->len = before;
+	else
+		bf_store32le(out->data + before, (uint32_t) (out->len - before - sizeof length));
+	return status;
+}
+
+static BfStatus
 levels(BfCursor *cur, uint32_t n, uint32_t width, BfBuffer *turned, BfiRle *out, BfError *err)
 {
 	int64_t at = cur->base_offset;
@@ -302,5 +419,6 @@ const BfiMethods bfi_encoding_rle = {
 	.begin = begin,
 	.decode = decode,
 	.skip = skip,
+	.encode = encode,
 	.levels = levels,
 };

@@ -43,4 +43,9 @@ extern BfStatus bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err) BF_MUST_CHECK;
 /* Width 1: n bytes of 0 or 1. */
 extern BfStatus bfi_rle_bytes(BfiRle *r, uint8_t *out, uint32_t n, BfError *err) BF_MUST_CHECK;
 
+/* Appends n > 0 numbers of at most `width` bits as runs: repeated ones from eight equal numbers on.
+ * They are of `size` bytes each, 1 (levels, booleans) or 4 (codes). */
+extern BfStatus bfi_rle_encode(const void *values, uint32_t size, uint32_t n, uint32_t width,
+							   BfBuffer *out, BfError *err) BF_MUST_CHECK;
+
 #endif
