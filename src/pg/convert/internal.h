@@ -154,7 +154,8 @@ typedef struct BifangMisfit
 	const char *text;
 } BifangMisfit;
 
-/* As bifang_out_possible; `why` (NULL = nobody asks) is filled when there is no conversion. */
+/* As bifang_out_can_read, of a base type; `why` (NULL = nobody asks) is filled when there is no
+ * conversion. */
 extern bool bifang_out_fits(const BfField *from, Oid typid, BifangMisfit *why);
 /* The same for nested types. */
 extern bool bifang_nested_fits(const BfField *from, Oid typid, BifangMisfit *why);

@@ -139,9 +139,9 @@ bifang_out_fits(const BfField *from, Oid typid, BifangMisfit *why)
 }
 
 bool
-bifang_out_possible(const BfField *from, Oid typid)
+bifang_out_can_read(const BfField *from, Oid typid, int32 typmod)
 {
-	return bifang_out_fits(from, typid, NULL);
+	return bifang_out_fits(from, getBaseTypeAndTypmod(typid, &typmod), NULL);
 }
 
 /* Integer kinds by the decimal digits that their values may have. */

@@ -54,8 +54,8 @@ typedef struct BifangOutWhat
 	BifangRangePolicy out_of_range;
 } BifangOutWhat;
 
-/* `typid` is a base type. */
-extern bool bifang_out_possible(const BfField *from, Oid typid);
+/* Can a table's column be read into a foreign table's column declared so? */
+extern bool bifang_out_can_read(const BfField *from, Oid typid, int32 typmod);
 
 /* Raises HV004 naming both types (and the file, if given) when there is no conversion. Everything
  * lives in cxt. */

@@ -7,7 +7,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "pg/convert/out.h"
 #include "vec/batch.h"
 
 #define DECIMAL_PRECISION_MAX 38   /* Iceberg */
@@ -155,12 +154,6 @@ bifang_type_for_pg(Oid typid, int32 typmod, BfType *out, const char **why)
 	}
 	*why = "the type has no counterpart in the lake";
 	return false;
-}
-
-bool
-bifang_type_can_read(const BfField *field, Oid typid, int32 typmod)
-{
-	return bifang_out_possible(field, getBaseTypeAndTypmod(typid, &typmod));
 }
 
 static bool

@@ -19,8 +19,7 @@ extern bool bifang_type_default(const BfField *field, Oid *typid, int32 *typmod)
  * their base type. false: cannot be stored; *why (may be NULL) gets a phrase, and a hint is
  * possible from it. */
 extern bool bifang_type_for_pg(Oid typid, int32 typmod, BfType *out, const char **why);
-/* Can a table's column be read into (written from) a foreign table's column declared so? */
-extern bool bifang_type_can_read(const BfField *field, Oid typid, int32 typmod);
+/* Can a table's column be written from a foreign table's column declared so? */
 extern bool bifang_type_can_write(BfType t, Oid typid, int32 typmod);
 
 /* "timestamptz" in the lake's words, palloc'd; and numeric(12,2) in PostgreSQL's. */

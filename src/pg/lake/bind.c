@@ -38,6 +38,7 @@
 #include "utils/syscache.h"
 
 #include "pg/catalog/cache.h"
+#include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/create.h"
 #include "pg/server/encoding.h"
@@ -131,7 +132,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 						errmsg("lake table %s.%s exists already and has no column \"%s\"", row->ns,
 							   row->name, NameStr(att->attname)),
 						errhint("IMPORT FOREIGN SCHEMA declares the columns as they are.")));
-	if (!bifang_type_can_read(&schema->fields[f], att->atttypid, att->atttypmod))
+	if (!bifang_out_can_read(&schema->fields[f], att->atttypid, att->atttypmod))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
 				 errmsg("lake table %s.%s exists already and its column \"%s\" is of type %s, "
