@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "vec/powers.h"
+
 /* One row per kind: everything that depends on the kind alone. Decimals add their precision. */
 static const struct
 {
@@ -225,32 +227,8 @@ bf_value_compare(const BfValue *a, const BfValue *b)
 bf_i128
 bf_power_of_ten(int32_t exponent)
 {
-	static const int64_t small[] = {
-		1,
-		10,
-		100,
-		1000,
-		10000,
-		100000,
-		1000000,
-		10000000,
-		100000000,
-		1000000000,
-		INT64_C(10000000000),
-		INT64_C(100000000000),
-		INT64_C(1000000000000),
-		INT64_C(10000000000000),
-		INT64_C(100000000000000),
-		INT64_C(1000000000000000),
-		INT64_C(10000000000000000),
-		INT64_C(100000000000000000),
-		INT64_C(1000000000000000000),
-	};
-
 	BF_ASSERT(exponent >= 0 && exponent <= 38);
-	if (exponent <= 18)
-		return small[exponent];
-	if (exponent <= 36)
-		return (bf_i128) small[18] * small[exponent - 18];
-	return (bf_i128) small[18] * small[18] * small[exponent - 36];
+	if (exponent <= BF_POWER_OF_TEN_MAX)
+		return bf_powers_of_ten[exponent];
+	return bf_power_of_ten(BF_POWER_OF_TEN_MAX) * bf_power_of_ten(exponent - BF_POWER_OF_TEN_MAX);
 }

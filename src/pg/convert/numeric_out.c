@@ -4,6 +4,7 @@
 #include "pg/convert/numeric_out.h"
 
 #include "pg/server/version.h"
+#include "vec/powers.h"
 
 #define BASE 10000
 #define SHORT_DSCALE_MAX 63
@@ -47,29 +48,19 @@ numeric_store(void *to, bool negative, int weight, const int16 *digits, int n, i
 		memcpy(out + sizeof header, &w, sizeof w);
 		out += sizeof header + sizeof w;
 	}
+	Assert(n == 0 || (digits[0] > 0 && digits[n - 1] > 0));
 	memcpy(out, digits, (size_t) n * sizeof *digits);
 	size = (size_t) (out - (char *) to) + (size_t) n * sizeof *digits;
 	SET_VARSIZE(to, size);
 	return size;
 }
 
-static const uint64 powers_of_ten[] = {1,
-									   10,
-									   100,
-									   1000,
-									   10000,
-									   100000,
-									   1000000,
-									   10000000,
-									   100000000,
-									   1000000000,
-									   10000000000,
-									   100000000000,
-									   1000000000000,
-									   10000000000000,
-									   100000000000000,
-									   1000000000000000,
-									   10000000000000000};
+static inline uint64
+power(int exponent)
+{
+	Assert(exponent >= 0 && exponent <= BF_POWER_OF_TEN_MAX);
+	return (uint64) bf_powers_of_ten[exponent];
+}
 
 /* Two digits before the point and one behind, as in most prices: put together in a register. */
 static inline __attribute__((always_inline)) size_t
@@ -107,6 +98,7 @@ numeric_three(void *to, bool negative, uint32 whole, uint32 frac, int dscale)
 		weight = 0;
 		negative = false;
 	}
+	Assert(n >= 0 && n <= 3 && frac < BASE && dscale <= 4);
 	header = (uint16) (0x8000 | (negative ? 0x2000 : 0) | (dscale << 7) | (weight & 0x7f));
 	size = sizeof(uint32) + sizeof header + (size_t) n * sizeof(int16);
 	SET_VARSIZE(to, size);
@@ -122,14 +114,14 @@ numeric_small(void *to, int64 unscaled, int scale)
 {
 	bool negative = unscaled < 0;
 	uint64 u = negative ? 0 - (uint64) unscaled : (uint64) unscaled;
-	uint64 whole = u / powers_of_ten[scale];
-	uint64 frac = u % powers_of_ten[scale];
+	uint64 whole = u / power(scale);
+	uint64 frac = u % power(scale);
 	int n_frac = (scale + 3) / 4;
 	int16 digits[5 + 4];
 	int n = 5;
 	int first = 5;
 
-	frac *= powers_of_ten[n_frac * 4 - scale];
+	frac *= power(n_frac * 4 - scale);
 	if (scale <= 4 && likely(whole < (uint64) BASE * BASE))
 		return numeric_three(to, negative, (uint32) whole, (uint32) frac, scale);
 	for (int i = n_frac; i > 0; i--)
@@ -140,6 +132,7 @@ numeric_small(void *to, int64 unscaled, int scale)
 	n += n_frac;
 	while (whole > 0)
 	{
+		Assert(first > 0);
 		digits[--first] = (int16) (whole % BASE);
 		whole /= BASE;
 	}
@@ -169,9 +162,9 @@ digits_of_u128(bf_u128 u, int16 *digits)
 
 	while (u > UINT64_MAX)
 	{
-		uint64 low = (uint64) (u % 10000000000000000U);
+		uint64 low = (uint64) (u % power(16));
 
-		u /= 10000000000000000U;
+		u /= power(16);
 		for (int i = 0; i < 4; i++)
 		{
 			digits[--at] = (int16) (low % BASE);
@@ -200,7 +193,7 @@ bifang_numeric_i128(void *to, bf_i128 unscaled, int scale)
 
 	Assert(scale >= 0 && scale <= 38);
 	for (int s = scale; s > 0; s -= 16)
-		unit *= powers_of_ten[Min(s, 16)];
+		unit *= power(Min(s, 16));
 	at = digits_of_u128(u / unit, whole);
 	n = 11 - at;
 	memcpy(digits, whole + at, (size_t) n * sizeof *digits);
@@ -210,9 +203,8 @@ bifang_numeric_i128(void *to, bf_i128 unscaled, int scale)
 		int pad = n_frac * 4 - scale;
 		int last_digits = 4 - pad; /* decimal digits in the last base-10000 digit */
 
-		frac[n_frac - 1] =
-			(int16) ((uint64) (rest % powers_of_ten[last_digits]) * powers_of_ten[pad]);
-		rest /= powers_of_ten[last_digits];
+		frac[n_frac - 1] = (int16) ((uint64) (rest % power(last_digits)) * power(pad));
+		rest /= power(last_digits);
 		for (int i = n_frac - 2; i >= 0; i--)
 		{
 			frac[i] = (int16) (rest % BASE);
