@@ -63,9 +63,9 @@ fill_scan(ForeignScanState *node, BifangScanNode *n)
 	}
 	if (!bifang_scan_fill(s, node->ss.ps.state->es_snapshot))
 		return false;
-	for (int32 i = 0; i < s->n_columns; i++)
-		if (!s->columns[i].has_nulls)
-			node->ss.ss_ScanTupleSlot->tts_isnull[s->columns[i].attnum - 1] = false;
+	for (int32 i = 0; i < s->cols.n; i++)
+		if (!s->cols.list[i].has_nulls)
+			node->ss.ss_ScanTupleSlot->tts_isnull[s->cols.list[i].attnum - 1] = false;
 	return true;
 }
 
@@ -75,14 +75,14 @@ iterate_scan(ForeignScanState *node)
 	BifangScanNode *n = node->fdw_state;
 	BifangScan *s = n->scan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-	const BifangColumn *c = s->columns;
-	const BifangColumn *end = c + s->n_columns;
+	const BifangColumn *c = s->cols.list;
+	const BifangColumn *end = c + s->cols.n;
 	int32 row;
 
 	ExecClearTuple(slot);
-	if (unlikely(s->row >= s->n_rows) && !fill_scan(node, n))
+	if (unlikely(s->slice.row >= s->slice.n) && !fill_scan(node, n))
 		return slot;
-	row = s->row++;
+	row = s->slice.row++;
 	for (; c < end; c++)
 	{
 		slot->tts_values[c->attnum - 1] = c->values[row];
@@ -100,8 +100,8 @@ rescan(ForeignScanState *node)
 	/* Whatever was read so far is forgotten; the worklist stays, for the statement's snapshot does.
 	 * Values of searches are taken anew at the next row. */
 	n->started = false;
-	n->scan->row = 0;
-	n->scan->n_rows = 0;
+	n->scan->slice.row = 0;
+	n->scan->slice.n = 0;
 }
 
 static void

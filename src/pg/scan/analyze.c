@@ -41,10 +41,10 @@ form_row(Sampler *sm, int32 row)
 {
 	BifangScan *s = sm->scan;
 
-	for (int32 i = 0; i < s->n_columns; i++)
+	for (int32 i = 0; i < s->cols.n; i++)
 	{
-		sm->values[s->columns[i].attnum - 1] = s->columns[i].values[row];
-		sm->isnull[s->columns[i].attnum - 1] = s->columns[i].isnull[row];
+		sm->values[s->cols.list[i].attnum - 1] = s->cols.list[i].values[row];
+		sm->isnull[s->cols.list[i].attnum - 1] = s->cols.list[i].isnull[row];
 	}
 	return heap_form_tuple(sm->desc, sm->values, sm->isnull);
 }
@@ -110,11 +110,11 @@ total_rows(const Sampler *sm)
 	const BfScanList *l = &s->work->list;
 	double bytes = 0;
 
-	if (s->alone.step == 1)
+	if (s->turn.alone.step == 1)
 		return sm->seen;
 	if (l->totals.exact)
 		return (double) l->totals.rows;
-	for (int32 i = 0; i < l->n_units; i += s->alone.step)
+	for (int32 i = 0; i < l->n_units; i += s->turn.alone.step)
 		bytes += (double) l->units[i].bytes;
 	return bytes > 0 ? sm->seen * (double) l->totals.bytes / bytes : sm->seen;
 }
@@ -143,7 +143,7 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 	while (bifang_scan_fill(sm.scan, snapshot))
 	{
 		bifang_vacuum_delay_point();
-		for (int32 row = 0; row < sm.scan->n_rows; row++)
+		for (int32 row = 0; row < sm.scan->slice.n; row++)
 			sample_row(&sm, row);
 	}
 	sort_rows(&sm);

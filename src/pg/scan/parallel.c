@@ -167,7 +167,7 @@ void
 bifangShutdownForeignScan(ForeignScanState *node)
 {
 	BifangScanNode *n = node->fdw_state;
-	BifangShared *shared = n == NULL ? NULL : n->scan->shared;
+	BifangShared *shared = n == NULL ? NULL : n->scan->turn.shared;
 	BifangCounters mine;
 
 	if (shared == NULL)

@@ -25,20 +25,20 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 	int i = 0;
 
 	s->cxt = scan_cxt;
-	s->unit_cxt = AllocSetContextCreate(scan_cxt, "bifang unit", ALLOCSET_SMALL_SIZES);
+	s->open.cxt = AllocSetContextCreate(scan_cxt, "bifang unit", ALLOCSET_SMALL_SIZES);
 	s->relid = RelationGetRelid(rel);
 	s->relname = pstrdup(RelationGetRelationName(rel));
 	bifang_options_get(s->relid, &s->options);
-	s->n_columns = list_length(attrs);
-	s->columns = palloc0((Size) s->n_columns * sizeof *s->columns);
+	s->cols.n = list_length(attrs);
+	s->cols.list = palloc0((Size) s->cols.n * sizeof *s->cols.list);
 	foreach (lc, attrs)
-		bifang_scan_init_column(s, &s->columns[i++],
+		bifang_scan_init_column(s, &s->cols.list[i++],
 								TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1));
-	bf_scan_next_alone(&s->alone, 1);
-	s->next = &s->alone.next;
-	s->push = push;
+	bf_scan_next_alone(&s->turn.alone, 1);
+	s->turn.next = &s->turn.alone.next;
+	s->pred.push = push;
 	if (push != NULL)
-		s->pred_arena = bifang_arena(scan_cxt, "predicates", BIFANG_ARENA_MAX_METADATA);
+		s->pred.arena = bifang_arena(scan_cxt, "predicates", BIFANG_ARENA_MAX_METADATA);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -68,24 +68,25 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 	if (s->planned)
 		return s->work;
 	old = MemoryContextSwitchTo(s->cxt);
-	if (!s->bound)
+	if (!s->cols.bound)
 		bifang_scan_bind_columns(s);
-	s->types = NULL;
-	s->prune = bifang_prune_flags();
-	if (s->push != NULL)
+	s->open.types = NULL;
+	s->pred.prune = bifang_prune_flags();
+	if (s->pred.push != NULL)
 	{
-		bifang_pushdown_eval(s->push, s->explain);
-		bf_arena_reset(s->pred_arena);
-		s->pred = bifang_pushdown_pred(s->push, s->pred_arena, bifang_scan_push_column, s);
+		bifang_pushdown_eval(s->pred.push, s->explain);
+		bf_arena_reset(s->pred.arena);
+		s->pred.tree =
+			bifang_pushdown_pred(s->pred.push, s->pred.arena, bifang_scan_push_column, s);
 	}
 	if (s->delete_set != NULL)
 		bifang_delete_set_replan(s->delete_set);
-	bifang_worklist_plan(s->work, s->pred, s->prune,
-						 s->estimate		 ? BF_SCAN_ESTIMATE
-						 : s->shared != NULL ? BF_SCAN_CUT
-											 : BF_SCAN_UNITS);
-	if (s->shared != NULL)
-		bifang_shared_check(s->shared, s->work);
+	bifang_worklist_plan(s->work, s->pred.tree, s->pred.prune,
+						 s->estimate			  ? BF_SCAN_ESTIMATE
+						 : s->turn.shared != NULL ? BF_SCAN_CUT
+												  : BF_SCAN_UNITS);
+	if (s->turn.shared != NULL)
+		bifang_shared_check(s->turn.shared, s->work);
 	s->planned = true;
 	MemoryContextSwitchTo(old);
 	return s->work;
@@ -94,11 +95,11 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 static void
 close_unit(BifangScan *s)
 {
-	s->unit = NULL;
-	s->reader = NULL;
-	s->batch = NULL;
-	s->types = NULL;
-	MemoryContextReset(s->unit_cxt);
+	s->open.unit = NULL;
+	s->open.reader = NULL;
+	s->open.batch = NULL;
+	s->open.types = NULL;
+	MemoryContextReset(s->open.cxt);
 }
 
 void
@@ -112,7 +113,7 @@ bifang_scan_count_deletes(BifangScan *s)
 static BfScanUnit *
 next_unit(BifangScan *s)
 {
-	int32 n = s->next->take(s->next, s->work->list.n_units);
+	int32 n = s->turn.next->take(s->turn.next, s->work->list.n_units);
 
 	return n < 0 ? NULL : &s->work->list.units[n];
 }
@@ -120,19 +121,19 @@ next_unit(BifangScan *s)
 void
 bifang_scan_sample(BifangScan *s, int32 n)
 {
-	Assert(s->shared == NULL && s->unit == NULL);
-	bf_scan_next_alone(&s->alone, n);
+	Assert(s->turn.shared == NULL && s->open.unit == NULL);
+	bf_scan_next_alone(&s->turn.alone, n);
 }
 
 void
 bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next)
 {
-	s->shared = shared;
-	s->next = &s->alone.next;
+	s->turn.shared = shared;
+	s->turn.next = &s->turn.alone.next;
 	if (shared == NULL)
 		return;
-	bf_scan_next_shared(&s->with_others, next);
-	s->next = &s->with_others.next;
+	bf_scan_next_shared(&s->turn.with_others, next);
+	s->turn.next = &s->turn.with_others.next;
 	s->planned = false;
 }
 
@@ -140,11 +141,11 @@ void
 bifang_scan_restart(BifangScan *s)
 {
 	close_unit(s);
-	if (s->push != NULL && s->planned && bifang_pushdown_eval(s->push, s->explain))
+	if (s->pred.push != NULL && s->planned && bifang_pushdown_eval(s->pred.push, s->explain))
 		s->planned = false;
-	bf_scan_next_alone(&s->alone, s->alone.step);
-	s->row = 0;
-	s->n_rows = 0;
+	bf_scan_next_alone(&s->turn.alone, s->turn.alone.step);
+	s->slice.row = 0;
+	s->slice.n = 0;
 }
 
 bool
@@ -154,20 +155,20 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 
 	if (!s->planned)
 		bifang_scan_work(s, snapshot);
-	if (s->rows == NULL)
+	if (s->slice.rows == NULL)
 		bifang_scan_make_room(s);
-	s->row = 0;
-	s->n_rows = 0;
+	s->slice.row = 0;
+	s->slice.n = 0;
 	bf_error_clear(&err);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (s->batch != NULL && s->at < bf_batch_n(s->batch))
+		if (s->open.batch != NULL && s->slice.at < bf_batch_n(s->open.batch))
 		{
 			bifang_scan_fill_slice(s);
 			return true;
 		}
-		if (s->reader == NULL)
+		if (s->open.reader == NULL)
 		{
 			BfScanUnit *u = next_unit(s);
 
@@ -175,8 +176,8 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 				return false;
 			bifang_scan_open_unit(s, u);
 		}
-		BIFANG_CHECK(s->reader->next(s->reader, &s->batch, &err), &err);
-		if (s->batch == NULL)
+		BIFANG_CHECK(s->open.reader->next(s->open.reader, &s->open.batch, &err), &err);
+		if (s->open.batch == NULL)
 			close_unit(s);
 		else
 			bifang_scan_begin_batch(s);

@@ -69,46 +69,73 @@ typedef struct BifangCounters
 	BfDeleteCounters deletes;
 } BifangCounters;
 
+/* The columns to fill, and what readers are asked for: one field per vector. */
+typedef struct BifangScanColumns
+{
+	int32 n;
+	BifangColumn *list;
+	int32 n_vectors;
+	int32 *numbers;		/* of fields, by vector */
+	const char **names; /* by vector */
+	bool want_entry;
+	bool want_lineage; /* row_id or last_updated_sequence_number */
+	bool bound;		   /* columns have been matched with the schema */
+} BifangScanColumns;
+
+/* What rows must be like. As long as the values of its parameters stay. */
+typedef struct BifangScanPred
+{
+	BifangPushdown *push; /* NULL = none */
+	BfArena *arena;
+	const BfPred *tree; /* NULL = all rows; its fields: see scan/work.h */
+	uint32 prune;
+} BifangScanPred;
+
+/* Whose turn it is: which unit this process takes next. */
+typedef struct BifangScanTurn
+{
+	struct BifangShared *shared; /* parallel: what all processes have */
+	BfScanNext *next;			 /* of the two below */
+	BfScanAlone alone;
+	BfScanShared with_others;
+} BifangScanTurn;
+
+/* The unit that is being read, from opening it to its last batch. */
+typedef struct BifangScanOpen
+{
+	MemoryContext cxt; /* reset when the unit is closed */
+	BfScanUnit *unit;  /* NULL = none is open */
+	BfReader *reader;
+	const BfType *types; /* by name: of its vectors */
+	int32 lineage_vector;
+	const BfBatch *batch;
+} BifangScanOpen;
+
+/* Rows of the batch that are Datums. */
+typedef struct BifangScanSlice
+{
+	uint16 *rows; /* of the batch, where not all count: which do */
+	int32 at;	  /* of those, the first that is not in a slice yet */
+	int32 row;	  /* next row of the slice to hand out */
+	int32 n;
+} BifangScanSlice;
+
 typedef struct BifangScan
 {
 	BifangOptions options;
 	const char *relname;
 	Oid relid;
-	MemoryContext cxt;		/* the scan's; everything below is in it or its children */
-	MemoryContext unit_cxt; /* life of the open unit */
-	BifangWorklist *work;	/* NULL until the first fill */
-	int32 n_columns;
-	BifangColumn *columns;
-	/* What readers are asked for, one per vector. */
-	int32 n_vectors;
-	int32 *vector_numbers;
-	const char **vector_names;
-	bool want_entry;
-	bool bound;		   /* columns have been matched with the schema */
-	bool want_lineage; /* row_id or last_updated_sequence_number */
-	/* Predicates. */
-	BifangPushdown *push; /* NULL = none */
+	MemoryContext cxt;	  /* the scan's; everything below is in it or its children */
+	BifangWorklist *work; /* NULL until the first fill */
 	bool explain;		  /* only what is known without running anything */
 	bool estimate;		  /* only how many rows there are: nothing will be read */
-	bool planned;		  /* the worklist is planned for the values as they are */
-	BfArena *pred_arena;
-	const BfPred *pred; /* NULL = all rows; its fields: see scan/work.h */
-	uint32 prune;
-	const BfType *types; /* by name: of the open unit's vectors */
+	bool planned;		  /* the worklist is planned for the predicate's values as they are */
 	BifangDeleteSet *delete_set;
-	int32 lineage_vector;
-	/* Position. */
-	struct BifangShared *shared; /* parallel: what all processes have */
-	BfScanNext *next;			 /* of the two below */
-	BfScanAlone alone;
-	BfScanShared with_others;
-	BfScanUnit *unit; /* NULL = none is open */
-	BfReader *reader;
-	const BfBatch *batch;
-	int32 at;	  /* of the rows that count, the first that is not in a slice yet */
-	int32 row;	  /* next row of the slice to hand out */
-	int32 n_rows; /* of the slice */
-	uint16 *rows; /* of the batch, where not all count: which do */
+	BifangScanColumns cols;
+	BifangScanPred pred;
+	BifangScanTurn turn;
+	BifangScanOpen open;
+	BifangScanSlice slice;
 	BifangCounters count;
 } BifangScan;
 

@@ -50,9 +50,9 @@ bifang_scan_init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 		c->number = co.meta;
 		check_meta_type(c);
 		if (co.meta == BF_FACT_ENTRY || co.meta == BF_FACT_TIMESTAMP)
-			s->want_entry = true;
+			s->cols.want_entry = true;
 		if (co.meta == BF_FACT_ROW_ID || co.meta == BF_FACT_SEQUENCE)
-			s->want_lineage = true;
+			s->cols.want_lineage = true;
 	}
 	else
 		c->kind =
@@ -83,23 +83,23 @@ bifang_scan_fixed_column(const BfSchema *schema, const char *what, const char *n
 static int32
 vector_for(BifangScan *s, const BifangColumn *c)
 {
-	for (int32 v = 0; v < s->n_vectors; v++)
-		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->vector_names[v], bifang_to_utf8(c->name)) == 0
-										: s->vector_numbers[v] == c->number)
+	for (int32 v = 0; v < s->cols.n_vectors; v++)
+		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->cols.names[v], bifang_to_utf8(c->name)) == 0
+										: s->cols.numbers[v] == c->number)
 			return v;
-	s->vector_numbers[s->n_vectors] = c->number;
-	s->vector_names[s->n_vectors] = bifang_to_utf8(c->name);
-	return s->n_vectors++;
+	s->cols.numbers[s->cols.n_vectors] = c->number;
+	s->cols.names[s->cols.n_vectors] = bifang_to_utf8(c->name);
+	return s->cols.n_vectors++;
 }
 
 void
 bifang_scan_bind_columns(BifangScan *s)
 {
-	s->vector_numbers = palloc0((Size) (s->n_columns + 1) * sizeof *s->vector_numbers);
-	s->vector_names = palloc0((Size) (s->n_columns + 1) * sizeof *s->vector_names);
-	for (int32 i = 0; i < s->n_columns; i++)
+	s->cols.numbers = palloc0((Size) (s->cols.n + 1) * sizeof *s->cols.numbers);
+	s->cols.names = palloc0((Size) (s->cols.n + 1) * sizeof *s->cols.names);
+	for (int32 i = 0; i < s->cols.n; i++)
 	{
-		BifangColumn *c = &s->columns[i];
+		BifangColumn *c = &s->cols.list[i];
 
 		if (c->kind == BIFANG_FROM_META)
 			continue;
@@ -107,7 +107,7 @@ bifang_scan_bind_columns(BifangScan *s)
 			c->number = s->work->kind->column(s->work, s->relname, c->field_id, c->name);
 		c->vector = vector_for(s, c);
 	}
-	s->bound = true;
+	s->cols.bound = true;
 }
 
 /* Plain files may describe a column differently, so what was made for one is compared with the next
@@ -124,7 +124,7 @@ set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 							  .typid = c->typid,
 							  .typmod = c->typmod,
 							  .column = c->name,
-							  .file = plain ? s->reader->name(s->reader) : NULL,
+							  .file = plain ? s->open.reader->name(s->open.reader) : NULL,
 							  .invalid_text = s->options.invalid_text,
 							  .out_of_range = s->options.out_of_range};
 
@@ -133,15 +133,15 @@ set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 		c->out = bifang_out_new(s->cxt, &what);
 		c->out_type = field->type;
 	}
-	bifang_out_begin(c->out, s->reader->name(s->reader));
+	bifang_out_begin(c->out, s->open.reader->name(s->open.reader));
 }
 
 void
 bifang_scan_set_conversions(BifangScan *s, const BfSchema *of_unit)
 {
-	for (int32 i = 0; i < s->n_columns; i++)
+	for (int32 i = 0; i < s->cols.n; i++)
 	{
-		BifangColumn *c = &s->columns[i];
+		BifangColumn *c = &s->cols.list[i];
 
 		if (c->kind == BIFANG_FROM_FIELD)
 			set_conversion(s, c, &of_unit->fields[c->number]);
@@ -162,10 +162,10 @@ bool
 bifang_scan_push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
 {
 	const BifangScan *s = arg;
-	const BifangColumn *c = s->columns;
+	const BifangColumn *c = s->cols.list;
 
 	while (c->attnum != attnum)
-		if (++c == s->columns + s->n_columns)
+		if (++c == s->cols.list + s->cols.n)
 			return false;
 	memset(out, 0, sizeof *out);
 	out->loses =
@@ -178,14 +178,14 @@ bifang_scan_push_column(void *arg, AttrNumber attnum, BifangPushColumn *out)
 			out->type = s->work->schema->fields[c->number].type;
 			return true;
 		case BIFANG_FROM_NAME:
-			if (s->types == NULL)
+			if (s->open.types == NULL)
 				return false;
 			out->field = c->vector;
-			out->type = s->types[c->vector];
+			out->type = s->open.types[c->vector];
 			return true;
 		case BIFANG_FROM_META: break;
 	}
-	if (s->types != NULL)
+	if (s->open.types != NULL)
 		return false;
 	memset(out, 0, sizeof *out);
 	out->type = bf_fact_type((BfFact) c->number);

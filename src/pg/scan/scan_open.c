@@ -22,14 +22,14 @@ bifang_scan_row_filter(BifangScan *s, BfArena *a, const BfPred *pred, int32 n_fi
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_scan_pred_below(a, pred, n_fields, &below, &err), &err);
 	return (BfRowFilter){
-		.pred = below, .prune = s->prune, .deletes = deletes, .counters = &s->count.filter};
+		.pred = below, .prune = s->pred.prune, .deletes = deletes, .counters = &s->count.filter};
 }
 
 BfFilter *
 bifang_scan_filter(BifangScan *s, BfArena *a, const BfProjection *projection, int32 n_fields,
 				   BfDeletes *deletes)
 {
-	BfRowFilter what = bifang_scan_row_filter(s, a, s->pred, n_fields, deletes);
+	BfRowFilter what = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, deletes);
 	BfFilter *f;
 	BfError err;
 
@@ -44,7 +44,7 @@ bifang_scan_read_through(BifangScan *s, BfArena *a, BfFilter *f, BfReader *below
 	BfError err;
 
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_filter_reader(a, f, below, &s->reader, &err), &err);
+	BIFANG_CHECK(bf_filter_reader(a, f, below, &s->open.reader, &err), &err);
 }
 
 void
@@ -59,19 +59,19 @@ bifang_scan_open_row_groups(BifangScan *s, BfArena *a, const BfScanUnit *u, BfPa
 	BIFANG_CHECK(bf_exec_parquet_reader_filtered(a, file, projection, constants,
 												 (int32) (groups * u->piece / u->pieces),
 												 (int32) (groups * (u->piece + 1) / u->pieces),
-												 filter, &s->count.parquet, &s->reader, &err),
+												 filter, &s->count.parquet, &s->open.reader, &err),
 				 &err);
 }
 
 void
 bifang_scan_open_unit(BifangScan *s, BfScanUnit *u)
 {
-	MemoryContext old = MemoryContextSwitchTo(s->unit_cxt);
-	BfArena *a = bifang_arena(s->unit_cxt, "scan unit", BIFANG_ARENA_MAX_SCAN);
+	MemoryContext old = MemoryContextSwitchTo(s->open.cxt);
+	BfArena *a = bifang_arena(s->open.cxt, "scan unit", BIFANG_ARENA_MAX_SCAN);
 
-	s->unit = u;
+	s->open.unit = u;
 	s->count.units_read++;
 	s->work->kind->open_unit(s, a, u);
-	Assert(s->reader != NULL);
+	Assert(s->open.reader != NULL);
 	MemoryContextSwitchTo(old);
 }

@@ -28,7 +28,7 @@ unit_text(BifangScan *s, BifangColumn *c, const char *text)
 {
 	if (c->text_of != s->count.units_read)
 	{
-		MemoryContext old = MemoryContextSwitchTo(s->unit_cxt);
+		MemoryContext old = MemoryContextSwitchTo(s->open.cxt);
 
 		c->text = CStringGetTextDatum(bifang_shown(text));
 		c->text_of = s->count.units_read;
@@ -42,7 +42,7 @@ static void
 fill_lineage(BifangScan *s, BifangColumn *c, const BifangRows *rows, int32 vector, int64 base,
 			 bool by_row)
 {
-	const BfVector *v = s->lineage_vector < 0 ? NULL : &s->batch->cols[vector];
+	const BfVector *v = s->open.lineage_vector < 0 ? NULL : &s->open.batch->cols[vector];
 	BfValue value;
 
 	for (int32 i = 0; i < rows->n; i++)
@@ -54,20 +54,20 @@ fill_lineage(BifangScan *s, BifangColumn *c, const BifangRows *rows, int32 vecto
 			c->isnull[i] = true;
 		else
 			c->values[i] =
-				Int64GetDatum(base + (by_row ? s->batch->first_row + bifang_row(rows, i) : 0));
+				Int64GetDatum(base + (by_row ? s->open.batch->first_row + bifang_row(rows, i) : 0));
 	}
 }
 
 static void
 fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 {
-	const BfBatch *b = s->batch;
+	const BfBatch *b = s->open.batch;
 	int32 n = rows->n;
 
 	switch ((BfFact) c->number)
 	{
 		case BF_FACT_LEDGER:
-			fill_same(c, n, Int64GetDatum(s->unit->ledger_id), s->unit->ledger_id < 0);
+			fill_same(c, n, Int64GetDatum(s->open.unit->ledger_id), s->open.unit->ledger_id < 0);
 			break;
 		case BF_FACT_ENTRY:
 			for (int32 i = 0; i < n; i++)
@@ -87,9 +87,9 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 			}
 			break;
 		case BF_FACT_TIER:
-			fill_same(c, n, unit_text(s, c, bifang_unit_tier(s->work, s->unit)), false);
+			fill_same(c, n, unit_text(s, c, bifang_unit_tier(s->work, s->open.unit)), false);
 			break;
-		case BF_FACT_FILE: fill_same(c, n, unit_text(s, c, s->unit->path), false); break;
+		case BF_FACT_FILE: fill_same(c, n, unit_text(s, c, s->open.unit->path), false); break;
 		case BF_FACT_POS:
 			for (int32 i = 0; i < n; i++)
 			{
@@ -98,12 +98,13 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 			}
 			break;
 		case BF_FACT_ROW_ID:
-			fill_lineage(s, c, rows, s->lineage_vector,
-						 s->unit->file == NULL ? -1 : s->unit->file->first_row_id, true);
+			fill_lineage(s, c, rows, s->open.lineage_vector,
+						 s->open.unit->file == NULL ? -1 : s->open.unit->file->first_row_id, true);
 			break;
 		case BF_FACT_SEQUENCE:
-			fill_lineage(s, c, rows, s->lineage_vector + 1,
-						 s->unit->file == NULL ? -1 : s->unit->file->sequence_number, false);
+			fill_lineage(s, c, rows, s->open.lineage_vector + 1,
+						 s->open.unit->file == NULL ? -1 : s->open.unit->file->sequence_number,
+						 false);
 			break;
 		case BF_FACT_NONE:
 		case BF_FACT_COUNT: break;
@@ -113,12 +114,12 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 void
 bifang_scan_begin_batch(BifangScan *s)
 {
-	const BfBatch *b = s->batch;
+	const BfBatch *b = s->open.batch;
 	int32 n PG_USED_FOR_ASSERTS_ONLY = b->n_selected;
 
-	s->at = 0;
+	s->slice.at = 0;
 	if (b->selected != NULL)
-		n = bf_bits_list(b->selected, b->n_rows, s->rows);
+		n = bf_bits_list(b->selected, b->n_rows, s->slice.rows);
 	Assert(b->selected == NULL || n == b->n_selected);
 	Assert(bf_batch_n(b) > 0);
 }
@@ -126,18 +127,18 @@ bifang_scan_begin_batch(BifangScan *s)
 void
 bifang_scan_fill_slice(BifangScan *s)
 {
-	const BfBatch *b = s->batch;
-	BifangRows rows = {.list = b->selected == NULL ? NULL : s->rows + s->at,
-					   .first = s->at,
-					   .n = bf_batch_n(b) - s->at};
+	const BfBatch *b = s->open.batch;
+	BifangRows rows = {.list = b->selected == NULL ? NULL : s->slice.rows + s->slice.at,
+					   .first = s->slice.at,
+					   .n = bf_batch_n(b) - s->slice.at};
 
-	for (int32 i = 0; i < s->n_columns; i++)
-		if (s->columns[i].vector >= 0)
-			rows.n = bifang_out_fit(s->columns[i].out, &b->cols[s->columns[i].vector], &rows,
+	for (int32 i = 0; i < s->cols.n; i++)
+		if (s->cols.list[i].vector >= 0)
+			rows.n = bifang_out_fit(s->cols.list[i].out, &b->cols[s->cols.list[i].vector], &rows,
 									SLICE_BYTES);
-	for (int32 i = 0; i < s->n_columns; i++)
+	for (int32 i = 0; i < s->cols.n; i++)
 	{
-		BifangColumn *c = &s->columns[i];
+		BifangColumn *c = &s->cols.list[i];
 
 		if (c->vector < 0)
 		{
@@ -148,19 +149,19 @@ bifang_scan_fill_slice(BifangScan *s)
 			c->has_nulls =
 				bifang_out_convert(c->out, &b->cols[c->vector], &rows, c->values, c->isnull);
 	}
-	s->at += rows.n;
-	s->row = 0;
-	s->n_rows = rows.n;
+	s->slice.at += rows.n;
+	s->slice.row = 0;
+	s->slice.n = rows.n;
 	s->count.rows_out += rows.n;
 }
 
 void
 bifang_scan_make_room(BifangScan *s)
 {
-	s->rows = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *s->rows);
-	for (int32 i = 0; i < s->n_columns; i++)
+	s->slice.rows = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *s->slice.rows);
+	for (int32 i = 0; i < s->cols.n; i++)
 	{
-		BifangColumn *c = &s->columns[i];
+		BifangColumn *c = &s->cols.list[i];
 
 		c->values = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->values);
 		c->isnull = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->isnull);

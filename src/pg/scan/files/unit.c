@@ -85,8 +85,8 @@ void
 bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 {
 	BfProjection *projection = palloc0(sizeof *projection);
-	BfType *types = palloc0((Size) (s->n_vectors + 1) * sizeof *types);
-	int32 *fields = palloc0((Size) (s->n_vectors + 1) * sizeof *fields);
+	BfType *types = palloc0((Size) (s->cols.n_vectors + 1) * sizeof *types);
+	int32 *fields = palloc0((Size) (s->cols.n_vectors + 1) * sizeof *fields);
 	const BfPred *pred = NULL;
 	BfRowFilter filter;
 	BfParquetFile *file;
@@ -95,22 +95,22 @@ bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 
 	bf_error_clear(&err);
 	BIFANG_CHECK(
-		open_file(a, u->path, s->vector_names, s->n_vectors, &s->count.io, &file, &schema, &err),
+		open_file(a, u->path, s->cols.names, s->cols.n_vectors, &s->count.io, &file, &schema, &err),
 		&err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
-	for (int32 i = 0; i < s->n_vectors; i++)
+	for (int32 i = 0; i < s->cols.n_vectors; i++)
 	{
 		types[i] = schema->fields[i].type;
 		fields[i] = i;
 	}
 	projection->schema = schema;
 	projection->fields = fields;
-	projection->n_fields = s->n_vectors;
-	s->types = types;
-	if (s->push != NULL)
-		pred = bifang_pushdown_pred(s->push, a, bifang_scan_push_column, s);
-	filter = bifang_scan_row_filter(s, a, pred, s->n_vectors, NULL);
+	projection->n_fields = s->cols.n_vectors;
+	s->open.types = types;
+	if (s->pred.push != NULL)
+		pred = bifang_pushdown_pred(s->pred.push, a, bifang_scan_push_column, s);
+	filter = bifang_scan_row_filter(s, a, pred, s->cols.n_vectors, NULL);
 	bifang_scan_open_row_groups(s, a, u, file, projection, NULL, &filter);
 	bifang_scan_set_conversions(s, schema);
 }

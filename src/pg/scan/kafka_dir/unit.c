@@ -20,7 +20,7 @@ kafka_range(const BifangScan *s, const BfScanUnit *u)
 	int64 low;
 	int64 high;
 
-	if (s->pred == NULL)
+	if (s->pred.tree == NULL)
 		return r;
 	/* Planning has left out units without any time. */
 	(void) bf_scan_unit_hull(&s->work->list, u, BF_KAFKA_TIMESTAMP, &low, &high);
@@ -35,7 +35,7 @@ void
 bifang_kafka_dir_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 {
 	BfProjection wanted = {
-		.schema = &bf_kafka_schema, .fields = s->vector_numbers, .n_fields = s->n_vectors};
+		.schema = &bf_kafka_schema, .fields = s->cols.numbers, .n_fields = s->cols.n_vectors};
 	BfScanPins *pins = s->work->pins;
 	BfFilter *f;
 	const BfProjection *p;

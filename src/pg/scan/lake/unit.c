@@ -32,25 +32,25 @@ unit_projection(BifangScan *s, const BfScanUnit *u)
 	BfSchema *schema = palloc0(sizeof *schema);
 	int32 *fields;
 
-	p->want_entry = s->want_entry;
+	p->want_entry = s->cols.want_entry;
 	p->schema = table;
-	p->fields = s->vector_numbers;
-	p->n_fields = s->n_vectors;
-	s->lineage_vector = s->want_lineage && u->file != NULL ? s->n_vectors : -1;
-	if (s->lineage_vector < 0)
+	p->fields = s->cols.numbers;
+	p->n_fields = s->cols.n_vectors;
+	s->open.lineage_vector = s->cols.want_lineage && u->file != NULL ? s->cols.n_vectors : -1;
+	if (s->open.lineage_vector < 0)
 		return p;
 	schema->schema_id = table->schema_id;
 	schema->fields = palloc((Size) (table->n_fields + 2) * sizeof(BfField));
 	schema->n_fields = table->n_fields + 2;
 	memcpy(schema->fields, table->fields, (Size) table->n_fields * sizeof(BfField));
 	memcpy(schema->fields + table->n_fields, lineage, sizeof lineage);
-	fields = palloc((Size) (s->n_vectors + 2) * sizeof *fields);
-	memcpy(fields, s->vector_numbers, (Size) s->n_vectors * sizeof *fields);
+	fields = palloc((Size) (s->cols.n_vectors + 2) * sizeof *fields);
+	memcpy(fields, s->cols.numbers, (Size) s->cols.n_vectors * sizeof *fields);
 	for (int32 i = 0; i < 2; i++)
-		fields[s->n_vectors + i] = table->n_fields + i;
+		fields[s->cols.n_vectors + i] = table->n_fields + i;
 	p->schema = schema;
 	p->fields = fields;
-	p->n_fields = s->n_vectors + 2;
+	p->n_fields = s->cols.n_vectors + 2;
 	return p;
 }
 
@@ -114,7 +114,7 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
 				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	filter = bifang_scan_row_filter(s, a, s->pred, n_fields, deletes);
+	filter = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, deletes);
 	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
 }
 
