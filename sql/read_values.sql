@@ -84,6 +84,22 @@ SELECT field, type, declare(field, type) FROM (VALUES ('i4', 'smallint'), ('i8',
 	('n18', 'int'), ('i4', 'numeric(4)'), ('i8', 'numeric(9,2)'), ('i8', 'numeric(20,12)'), ('t', 'varchar(5)'),
 	('t', 'char(5)'), ('t', 'rv.colour'), ('j', 'json'), ('j', 'jsonb'), ('i2', 'rv.small'), ('n18', 'rv.small')) x(field, type);
 
+-- The last value that a declared type takes, and the first that it doesn't, in either direction.
+CREATE FUNCTION edge(value numeric, stored text, type text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	out text;
+BEGIN
+	EXECUTE format('CREATE FOREIGN TABLE rv.edge (v %s) SERVER rv; INSERT INTO rv.edge VALUES (%s);
+		CREATE FOREIGN TABLE rv.edge_as (v %s) SERVER rv OPTIONS ("table" %L)', stored, value, type, 'edge');
+	out = rv.failure('SELECT max(v) FROM rv.edge_as');
+	DROP FOREIGN TABLE rv.edge_as, rv.edge;
+	PERFORM bifang.drop_table('rv', 'rv', 'edge', true);
+	RETURN out;
+END$$;
+SELECT value, stored, type, edge(value, stored, type) AS positive, edge(-value, stored, type) AS negative
+FROM (VALUES (9007199254740992, 'bigint', 'float8'), (9007199254740993, 'bigint', 'float8'), (9999, 'int', 'numeric(4)'),
+	(10000, 'int', 'numeric(4)'), (99999, 'bigint', 'numeric(7,2)'), (100000, 'bigint', 'numeric(7,2)')) x(value, stored, type);
+
 -- As text or numeric: every digit, whatever is compared with them.
 CREATE FOREIGN TABLE texts (f8 numeric, d text, tz text, u text, tm text, ts text) SERVER rv OPTIONS ("table" 'source');
 SELECT * FROM texts;
