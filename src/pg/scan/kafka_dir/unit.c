@@ -3,6 +3,9 @@
  */
 #include "pg/scan/kafka_dir/internal.h"
 
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
 #include "exec/read/kafka_reader.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
@@ -29,6 +32,25 @@ kafka_range(const BifangScan *s, const BfScanUnit *u)
 	if (high < PG_INT64_MAX)
 		r.time_last_ms = high / 1000 - (high % 1000 < 0);
 	return r;
+}
+
+/* What conversions see: a time that is declared as bigint is its microseconds since 1970. */
+static const BfSchema *
+seen_as(const BifangScan *s)
+{
+	static BfField fields[BF_KAFKA_COLUMNS];
+	static const BfSchema numbers = {.n_fields = BF_KAFKA_COLUMNS, .fields = fields};
+
+	for (int32 i = 0; i < s->cols.n; i++)
+		if (s->cols.list[i].kind == BIFANG_FROM_FIELD &&
+			s->cols.list[i].number == BF_KAFKA_TIMESTAMP &&
+			getBaseType(s->cols.list[i].typid) == INT8OID)
+		{
+			memcpy(fields, bf_kafka_schema.fields, sizeof fields);
+			fields[BF_KAFKA_TIMESTAMP].type = BF_TYPE(INT64);
+			return &numbers;
+		}
+	return s->work->schema;
 }
 
 void
@@ -58,5 +80,5 @@ bifang_kafka_dir_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 									  columns, p->n_fields, &s->count.log, &log, &err),
 				 &err);
 	bifang_scan_read_through(s, a, f, log);
-	bifang_scan_set_conversions(s, s->work->schema);
+	bifang_scan_set_conversions(s, seen_as(s));
 }
