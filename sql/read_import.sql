@@ -48,6 +48,23 @@ SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'names_odd'::re
 SELECT * FROM names_odd WHERE ctid_ = 5 AND xmin_ = 'x';
 SELECT count(*) FROM names_odd WHERE ctid_ = 2;
 
+-- One that has more columns than a table can have, a directory among the files, one that nobody may
+-- read: the others are imported all the same.
+\set mixed 'cat >/dev/null; mkdir -p ' :lake '/mixed/dir.parquet ' :lake '/mixed/closed; cp ' :data '/odd/wide.parquet ' :data '/found/uml.parquet ' :lake '/mixed; cp ' :data '/found/uml.parquet ' :lake '/mixed/closed; chmod 0 ' :lake '/mixed/closed'
+COPY (SELECT) TO PROGRAM :'mixed';
+\set ECHO none
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (format %L, location %L)', 'parquet', :'data' || '/odd/wide.parquet') \gexec
+SET client_min_messages = error;
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (format %L, location %L)', 'parquet', :'lake' || '/mixed/*') \gexec
+SELECT format('CREATE FOREIGN TABLE closed (a bigint) SERVER rim OPTIONS (format %L, location %L)', 'parquet', :'lake' || '/mixed/*/*.parquet') \gexec
+\set ECHO all
+SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace AND relname IN ('wide', 'dir', 'closed', 'uml') ORDER BY relname;
+\set VERBOSITY sqlstate
+SELECT count(*) FROM closed;
+\set VERBOSITY default
+\set mixed 'cat >/dev/null; chmod 700 ' :lake '/mixed/closed'
+COPY (SELECT) TO PROGRAM :'mixed';
+
 SET client_min_messages = error;
 DROP SCHEMA rim CASCADE;
 DROP SERVER rim;

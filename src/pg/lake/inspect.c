@@ -205,7 +205,7 @@ bifang_parquet_metadata(PG_FUNCTION_ARGS)
 	Row r = begin(fcinfo);
 	ListCell *lc;
 
-	foreach (lc, bifang_expand_location(location, ".parquet"))
+	foreach (lc, bifang_expand_location(location, ".parquet", ERROR))
 	{
 		BfArena *a =
 			bifang_arena(CurrentMemoryContext, "parquet_metadata", BIFANG_ARENA_MAX_METADATA);

@@ -3,6 +3,7 @@
  */
 #include "pg/scan/import.h"
 
+#include "access/htup_details.h"
 #include "catalog/heap.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
@@ -11,6 +12,7 @@
 #include "pg/convert/typemap.h"
 #include "pg/scan/kind.h"
 #include "pg/server/encoding.h"
+#include "pg/server/error.h"
 
 bool
 bifang_import_wants(const BifangImport *im, const char *name)
@@ -79,6 +81,18 @@ bifang_import_left_out(const char *table, const char *fmt, ...)
 					pg_verifymbstr(table, (int) strlen(table), true) ? table : "?", why.data)));
 }
 
+void
+bifang_import_unread(const char *table, const char *place, const char *why, BfError *err)
+{
+	bf_error_object(err, place);
+	if (err->code != BF_ERR_CORRUPT && err->code != BF_ERR_UNSUPPORTED &&
+		err->code != BF_ERR_NOTFOUND && err->code != BF_ERR_LIMIT && err->code != BF_ERR_IO &&
+		err->code != BF_ERR_AUTH)
+		bifang_report(err);
+	bifang_warn(WARNING, err);
+	bifang_import_left_out(table, "%s", why);
+}
+
 /* The name that column i gets: its own, or, where PostgreSQL cannot hold that and a field id says
  * which column is meant, one that is like it. NULL (with a WARNING) when there is none. */
 static const char *
@@ -136,6 +150,12 @@ append_columns(BifangImport *im, const char *table, const BfSchema *schema)
 	StringInfo s = &im->command;
 	List *taken = NIL;
 
+	if (schema->n_fields > MaxHeapAttributeNumber)
+	{
+		bifang_import_left_out(table, "it has %d columns, PostgreSQL's tables at most %d",
+							   schema->n_fields, MaxHeapAttributeNumber);
+		return false;
+	}
 	for (int32 i = 0; i < schema->n_fields; i++)
 	{
 		const BfField *f = &schema->fields[i];

@@ -57,6 +57,10 @@ extern char *bifang_import_name(const char *utf8);
 /* Says that a table is left out, and why. Names from files may be anything. */
 extern void
 bifang_import_left_out(const char *table, const char *fmt, ...) pg_attribute_printf(2, 3);
+/* The same where reading failed: a WARNING with the error too, for one broken table must not keep
+ * the others from being imported. Raises what is not the table's fault. */
+extern void
+bifang_import_unread(const char *table, const char *place, const char *why, BfError *err);
 /* A command for the table, up to its options; false when it is not wanted or, with a WARNING, when
  * it cannot be declared. */
 extern bool bifang_import_begin(BifangImport *im, const char *table, const BfSchema *schema);

@@ -7,6 +7,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/pins.h"
@@ -38,19 +39,34 @@ compare_paths(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
+/* The first directory that could not be read: glob() itself would say that it has no files. */
+static char unreadable[MAXPGPATH];
+static int unreadable_errno;
+
+static int
+note_unreadable(const char *path, int error)
+{
+	if (unreadable_errno == 0)
+	{
+		unreadable_errno = error;
+		strlcpy(unreadable, path, sizeof unreadable);
+	}
+	return 0;
+}
+
 /* glob() allocates by malloc, hence the care about errors in between. */
 static List *
-expand_glob(const char *pattern)
+expand_glob(const char *pattern, int elevel)
 {
 	glob_t g;
-	int rc = glob(pattern, GLOB_NOSORT, NULL, &g);
+	int rc = (unreadable_errno = 0, glob(pattern, GLOB_NOSORT, note_unreadable, &g));
 	char **copy = NULL;
 	size_t n = rc == 0 ? g.gl_pathc : 0;
 	List *paths = NIL;
 
 	if (rc != 0 && rc != GLOB_NOMATCH)
 		ereport(ERROR, (errcode(rc == GLOB_NOSPACE ? ERRCODE_OUT_OF_MEMORY : ERRCODE_IO_ERROR),
-						errmsg("could not list files of location \"%s\"", pattern)));
+						errmsg("could not list files of location \"%s\"", bifang_shown(pattern))));
 	if (n > 0)
 		copy = palloc_extended(n * sizeof *copy, MCXT_ALLOC_NO_OOM | MCXT_ALLOC_HUGE);
 	for (size_t i = 0; copy != NULL && i < n; i++)
@@ -67,6 +83,12 @@ expand_glob(const char *pattern)
 		globfree(&g);
 	if (n > 0 && copy == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	if (unreadable_errno != 0)
+	{
+		errno = unreadable_errno;
+		ereport(elevel, (errcode_for_file_access(),
+						 errmsg("could not open directory \"%s\": %m", bifang_shown(unreadable))));
+	}
 	for (size_t i = 0; i < n; i++)
 		paths = lappend(paths, copy[i]);
 	list_sort(paths, compare_paths);
@@ -94,7 +116,7 @@ bifang_path_kind(const char *path)
 
 /* A name that exists as it stands is no pattern, whatever characters it has. */
 List *
-bifang_expand_location(const char *location, const char *suffix)
+bifang_expand_location(const char *location, const char *suffix, int elevel)
 {
 	BfPathKind kind = bifang_path_kind(location);
 	List *paths;
@@ -111,13 +133,13 @@ bifang_expand_location(const char *location, const char *suffix)
 	else if (kind != BF_PATH_MISSING)
 		paths = list_make1(pstrdup(location));
 	else
-		paths = expand_glob(location);
+		paths = expand_glob(location, elevel);
 	if (paths == NIL && kind == BF_PATH_DIR)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
-						errmsg("directory \"%s\" has no *%s files", location, suffix)));
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE), errmsg("directory \"%s\" has no *%s files",
+																bifang_shown(location), suffix)));
 	if (paths == NIL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
-						errmsg("no file matches location \"%s\"", location)));
+						errmsg("no file matches location \"%s\"", bifang_shown(location))));
 	return paths;
 }
 
@@ -137,7 +159,7 @@ bifang_pinned_location(const char *location, const char *suffix, const char *wha
 			paths = lappend(paths, pstrdup(p));
 		return paths;
 	}
-	paths = bifang_expand_location(location, suffix);
+	paths = bifang_expand_location(location, suffix, ERROR);
 	initStringInfo(&s);
 	foreach (lc, paths)
 		appendBinaryStringInfo(&s, lfirst(lc), (int) strlen(lfirst(lc)) + 1);

@@ -12,8 +12,9 @@
 #include "base/host.h"
 
 /* Paths that a location names: itself, what matches a glob, or, with `suffix`, the files of a
- * directory whose names end so; sorted bytewise. Palloc'd strings. Raises when there is none. */
-extern List *bifang_expand_location(const char *location, const char *suffix);
+ * directory whose names end so; sorted bytewise. Palloc'd strings. Raises when there is none; that
+ * a directory below a glob can't be read is said at `elevel`. */
+extern List *bifang_expand_location(const char *location, const char *suffix, int elevel);
 /* The same once per snapshot (server/pins.h); `what` tells it from other expansions. */
 extern List *
 bifang_pinned_location(const char *location, const char *suffix, const char *what, Snapshot snap);

@@ -33,19 +33,11 @@ import_file(BifangImport *im, const char *path)
 	status = bf_source_open(a, path, NULL, &source, &err);
 	if (status == BF_OK)
 		status = bf_parquet_open(a, source, &bf_parquet_default_limits, &file, &err);
-	if (status == BF_ERR_CORRUPT || status == BF_ERR_UNSUPPORTED)
-	{
-		bf_error_object(&err, path);
-		bifang_warn(WARNING, &err);
-		bifang_import_left_out(name, "its file cannot be read");
-	}
-	else
-	{
-		BIFANG_CHECK(status, &err);
-		if (bifang_import_begin(im, name, bf_parquet_schema(file)) &&
-			bifang_import_location(im, path))
-			bifang_import_end(im);
-	}
+	if (status != BF_OK)
+		bifang_import_unread(name, path, "its file cannot be read", &err);
+	else if (bifang_import_begin(im, name, bf_parquet_schema(file)) &&
+			 bifang_import_location(im, path))
+		bifang_import_end(im);
 	bifang_arena_free(a);
 }
 
@@ -54,7 +46,7 @@ bifang_files_import(BifangImport *im)
 {
 	ListCell *lc;
 
-	foreach (lc, bifang_expand_location(im->options.location, BIFANG_FILES_SUFFIX))
+	foreach (lc, bifang_expand_location(im->options.location, BIFANG_FILES_SUFFIX, WARNING))
 	{
 		CHECK_FOR_INTERRUPTS();
 		import_file(im, lfirst(lc));

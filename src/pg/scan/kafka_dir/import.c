@@ -26,7 +26,7 @@ bifang_kafka_dir_import(BifangImport *im)
 	List *topics = NIL;
 	ListCell *lc;
 
-	foreach (lc, bifang_expand_location(im->options.location, NULL))
+	foreach (lc, bifang_expand_location(im->options.location, NULL, WARNING))
 	{
 		char *topic;
 		int32 partition;

@@ -61,12 +61,7 @@ lake_schema(const char *place, const char *table)
 		status = bf_ice_load(a, metadata, NULL, &t, &err);
 	if (status == BF_OK)
 		return t->schema;
-	bf_error_object(&err, place);
-	if (status != BF_ERR_CORRUPT && status != BF_ERR_UNSUPPORTED && status != BF_ERR_NOTFOUND &&
-		status != BF_ERR_LIMIT)
-		bifang_report(&err);
-	bifang_warn(WARNING, &err);
-	bifang_import_left_out(table, "its metadata cannot be read");
+	bifang_import_unread(table, place, "its metadata cannot be read", &err);
 	return NULL;
 }
 
@@ -172,7 +167,7 @@ import_directories(LakeImport *l)
 {
 	ListCell *lc;
 
-	foreach (lc, bifang_expand_location(l->im->options.location, NULL))
+	foreach (lc, bifang_expand_location(l->im->options.location, NULL, WARNING))
 	{
 		const char *place = lfirst(lc);
 		const char *dir = is_metadata_file(place) ? table_directory(place) : place;
