@@ -10,7 +10,15 @@ fi
 server=$(dirname "$0")/../server.sh
 "$server" start corpus || exit 1
 eval "$("$server" env corpus)"
-python3 "$(dirname "$0")/check.py" "$@"
-status=$?
+# What was once read wrongly first, then everything; the last line is the sum.
+sums=$(mktemp)
+status=0
+for part in found check; do
+	python3 "$(dirname "$0")/$part.py" "$@" | tee "$sums.$part"
+	[ "${PIPESTATUS[0]}" = 0 ] || status=1
+done
+cat "$sums".* | awk -F'[ ,]+' '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {
+	p += $1; f += $3; s += $5 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped" }'
+rm -f "$sums" "$sums".*
 "$server" stop corpus
 exit $status
