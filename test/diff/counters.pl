@@ -364,7 +364,7 @@ for my $table (@tables)
 
 	print "IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO cnt OPTIONS (location ", quoted("$dir/$table"), ");\n";
 	print "ALTER FOREIGN TABLE cnt.$table ADD COLUMN file text OPTIONS (meta 'file');\n";
-	print "CREATE TABLE cnt.${table}_heap AS SELECT * FROM cnt.$table;\n";
+	print "SELECT cnt.twin('$table', ", quoted($dir), ");\n";
 	units($table, $kind);
 	for (1 .. $per_table)
 	{
@@ -410,7 +410,8 @@ for my $table (qw(sorted random))
 	print "\\set where :data '/boundaries/$table.parquet'\n";
 	print "IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO cnt OPTIONS (format 'parquet', location :'where');\n";
 	print "ALTER FOREIGN TABLE cnt.$table ADD COLUMN pos bigint OPTIONS (meta 'pos');\n";
-	print "CREATE TABLE cnt.${table}_heap AS SELECT * FROM cnt.$table;\n";
+	print "CREATE TABLE cnt.${table}_heap AS SELECT f.*, id::bigint AS pos FROM files.${table}_heap f;\n";
+	print "SELECT diff.twin('cnt.$table');\n";
 	levels($table, $_) for sort keys %columns;
 }
 print "SELECT cnt.close();\n";

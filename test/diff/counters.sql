@@ -14,6 +14,17 @@ CREATE TABLE cnt.constants (kind text, type text, what text, literal text, b int
 CREATE TABLE cnt.totals (what text, expected bigint, got bigint);
 CREATE TABLE cnt.seen (t text, what text);
 
+-- What PyArrow found in the tables of every transform: table, columns, file.
+CREATE TABLE cnt.theirs (t text, id text, v text, w text, s text, file text);
+CREATE FUNCTION cnt.twin(tab text, dir text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('TimeZone', 'UTC', true);
+	EXECUTE format('CREATE TABLE cnt.%1$s_heap (LIKE cnt.%1$s); INSERT INTO cnt.%1$s_heap SELECT %2$s FROM cnt.theirs WHERE t = %3$L', tab,
+		(SELECT string_agg(CASE WHEN attname = 'file' THEN format('%L || file', dir || '/' || tab || '/') ELSE format('%I::%s', attname, format_type(atttypid, atttypmod)) END, ', ' ORDER BY attnum)
+			FROM pg_attribute WHERE attrelid = ('cnt.' || tab)::regclass AND attnum > 0 AND NOT attisdropped), tab);
+	PERFORM diff.twin('cnt.' || tab);
+END$$;
+
 -- Counters of the scan in a plan that has run; NULL when there is no scan, or none is needed. What was never counted is not there.
 CREATE FUNCTION cnt.explain(statement text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -40,14 +51,9 @@ CREATE FUNCTION cnt.all_levels() RETURNS void LANGUAGE sql AS $$
 	SELECT set_config(name, 'on', true) FROM pg_settings WHERE name LIKE 'bifang.enable\_%' AND vartype = 'bool'
 $$;
 
-CREATE FUNCTION cnt.must(ok boolean, mode text, query text, expected text, got text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	IF ok THEN
-		INSERT INTO diff.passed VALUES (1);
-	ELSE
-		INSERT INTO diff.failed VALUES ('counters: ' || mode, query, expected, got);
-	END IF;
-END$$;
+CREATE FUNCTION cnt.must(ok boolean, mode text, query text, expected text, got text) RETURNS void LANGUAGE sql AS $$
+	SELECT diff.must(ok, 'counters: ' || mode, query, expected, got)
+$$;
 
 -- A prepared statement in its generic plan, after all those custom ones, counts what the plain one counted.
 CREATE FUNCTION cnt.prepared(t text, statement text, types text, arguments text, expected jsonb, often boolean) RETURNS void LANGUAGE plpgsql AS $$

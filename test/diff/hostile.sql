@@ -28,6 +28,23 @@ CREATE FOREIGN TABLE hostile.numbered (id int, s text COLLATE hostile.natural) S
 CREATE FOREIGN TABLE hostile.bytes (id int, s bytea, u bytea) SERVER diff OPTIONS (format 'parquet', location :'where');
 CREATE FOREIGN TABLE hostile.replaced (id int, y text, s text) SERVER diff OPTIONS (format 'parquet', location :'where', invalid_text 'replace');
 CREATE FOREIGN TABLE hostile.times (id int, d timestamp, tz timestamp, ts timestamp(3), ts_ms timestamp(0)) SERVER diff OPTIONS (format 'parquet', location :'where', out_of_range 'null');
+-- Twins: the values of files.sorted and files.random, as another reader found them, cast by the server.
+CREATE TABLE hostile.wide_heap AS SELECT id::bigint, i8::integer, u8::numeric, i16::bigint, u32::numeric(20,0), i32::numeric, i64::numeric(30,5),
+	f32::double precision, n9_2::numeric(20,5), n18_4::numeric FROM files.sorted_heap;
+CREATE TABLE hostile.floats_heap AS SELECT id::float8, i8::float8, i16::float8, i32::float8, f64 FROM files.random_heap;
+CREATE FUNCTION hostile.fits(v numeric, low numeric, high numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT v WHERE v BETWEEN low AND high AND v = trunc(v)';
+CREATE TABLE hostile.narrow_heap AS SELECT id::smallint, i16, hostile.fits(u32, 0, 2147483647)::integer AS u32, hostile.fits(i32, -32768, 32767)::smallint AS i32,
+	hostile.fits(i64, -2147483648, 2147483647)::integer AS i64, hostile.fits(u64, 0, 9223372036854775807)::bigint AS u64,
+	hostile.fits(n9_2, -2147483648, 2147483647)::integer AS n9_2, (SELECT n18_4 WHERE n18_4 = round(n18_4, 2) AND abs(n18_4) < 10000000)::numeric(9,2) AS n18_4,
+	(CASE WHEN f64 IN ('NaN', 'Infinity', '-Infinity', 0) THEN f64::real WHEN abs(f64) BETWEEN 1e-37 AND 3e38 AND f64::real::float8 = f64 THEN f64::real END) AS f64, d, ts FROM files.sorted_heap;
+CREATE TABLE hostile.texts_heap AS SELECT id, s COLLATE hostile.blind AS s, y, encode(u, 'hex')::uuid AS u FROM files.sorted_heap;
+CREATE TABLE hostile.words_heap AS SELECT id, s::hostile.word, n9_2::hostile.small FROM files.random_heap;
+CREATE TABLE hostile.numbered_heap AS SELECT id, s COLLATE hostile.natural AS s FROM files.sorted_heap;
+CREATE TABLE hostile.bytes_heap AS SELECT id, convert_to(s, 'UTF8') AS s, u FROM files.sorted_heap;
+CREATE TABLE hostile.replaced_heap AS SELECT id, (SELECT coalesce(string_agg(CASE WHEN get_byte(y, i) BETWEEN 1 AND 127 THEN chr(get_byte(y, i)) ELSE U&'\FFFD' END, '' ORDER BY i), '')
+	FROM generate_series(0, length(y) - 1) i WHERE y IS NOT NULL) AS y, s FROM files.sorted_heap;
+UPDATE hostile.replaced_heap r SET y = NULL FROM files.sorted_heap f WHERE f.id = r.id AND f.y IS NULL;
+CREATE TABLE hostile.times_heap AS SELECT id, d::timestamp, tz AT TIME ZONE 'UTC' AS tz, ts, ts_ms FROM files.sorted_heap;
 SELECT diff.generic_schema('hostile', :n);
 
 -- Operators that look like those of the order, and are none; and others that lie between.

@@ -5,7 +5,7 @@
 #   test/diff/run.sh
 # DIFF_SEED=n other tables and predicates; DIFF_N=n predicates per table (more take longer); DIFF_MODES=all each
 # with every setting off by itself, not only one of them in turn; DIFF_CORPUS=all adds every
-# table and file of the corpus; DIFF_KEEP=1 leaves the server running.
+# table and file of the corpus; DIFF_KEEP=1 leaves the server running. A query is one test, in however many modes.
 . "$(dirname "$0")/../lib.sh"
 here=$(dirname "$0")
 server=$here/../server.sh
@@ -25,15 +25,35 @@ corpus_tables() {
 		i=$((i + 1))
 		echo "CREATE SCHEMA c$i; IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO c$i OPTIONS (location '${dir%/metadata}');"
 		echo "\\echo c$i is: ${dir#"$BIFANG_CORPUS"/}"
-		echo "SELECT diff.generic_schema('c$i', $n);"
+		echo "SELECT diff.corpus_schema('c$i', $n);"
 	done
 	find "$BIFANG_CORPUS" -name '*.parquet' \( -path '*/parquet-testing/*' -o -not -path '*/data/*' \) | LC_ALL=C sort | while read -r file; do
 		i=$((i + 1))
 		echo "CREATE SCHEMA p$i; IMPORT FOREIGN SCHEMA x FROM SERVER diff INTO p$i OPTIONS (format 'parquet', location '${file//\'/\'\'}');"
 		echo "\\echo p$i is: ${file#"$BIFANG_CORPUS"/}"
-		echo "SELECT diff.generic_schema('p$i', $n);"
+		echo "SELECT diff.corpus_schema('p$i', $n);"
 	done
 	echo '\set ON_ERROR_STOP 1'
+}
+# Twins of files of other writers: what another reader found in them.
+twins() {
+	local file table twin
+	for file in "$here"/values/*.csv.gz; do
+		table=$(basename "$file" .csv.gz)
+		case $table in
+			files.prune) tables="files.delta files.dictionary files.no_index files.plain_v2" ;;
+			files.nested) tables="files.v1_dict files.v1_plain files.v2_delta" ;;
+			*[!a-z0-9_.]* | *.*.* | transforms) continue ;;
+			*) tables=$table ;;
+		esac
+		for twin in $tables; do
+			echo "CREATE TABLE ${twin}_heap (LIKE $twin);"
+			echo "\\copy ${twin}_heap FROM PROGRAM 'gzip -dc $file' (FORMAT csv, NULL '\\N')"
+		done
+	done
+	for file in "$here"/values/*.digest; do
+		echo "INSERT INTO diff.digests VALUES ('$(basename "$file" .digest)', '$(cat "$file")');"
+	done
 }
 transforms=$("$server" path diff)/transforms
 mkdir -p "$transforms" && tar -C "$transforms" -xzf "$RUN/data/transforms.tar.gz" && chmod -R a+rX "$transforms" || exit 1
@@ -41,8 +61,14 @@ echo "seed $seed, $n predicates per table"
 {
 	cat "$here/lib.sql" "$here/generic.sql"
 	perl "$here/generate.pl" "$seed" "$n"
-	cat "$here/sources.sql" "$here/hostile.sql"
+	cat "$here/sources.sql"
+	echo "SET TimeZone = 'UTC';"
+	twins
+	echo "RESET TimeZone;"
+	for schema in files lakes topics; do echo "SELECT diff.generic_schema('$schema', :n);"; done
+	cat "$here/hostile.sql"
 	cat "$here/counters.sql"
+	echo "\\copy cnt.theirs FROM PROGRAM 'gzip -dc $here/values/transforms.csv.gz' (FORMAT csv, NULL '\\N')"
 	perl "$here/counters.pl" "$seed" "$((n * 6 / 10 + 1))" "$transforms" ledgers
 	[ "${DIFF_CORPUS:-}" != all ] || corpus_tables
 	cat "$here/report.sql"
