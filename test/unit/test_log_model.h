@@ -66,6 +66,8 @@ model_append(Model *m, BfLedgerWriter *w, int32_t n, uint32_t len_max)
 		uint32_t len = (uint32_t) test_random_below(len_max);
 		uint8_t byte = (uint8_t) test_random();
 
+		if (used + len > sizeof bytes || i == (int32_t) (sizeof values / sizeof *values))
+			return bf_error(&test_err, BF_ERR_LIMIT, "the test asks for too large a batch");
 		memset(bytes + used, byte, len);
 		values[i] = (BfView){bytes + used, len};
 		m->row_len[end.entry + i] = len;
