@@ -19,6 +19,7 @@ my $tree = "$root/build/mutants/tree";
 my $logs = "$root/build/mutants/log";
 my $jobs = $ENV{JOBS} || 2;
 my $timeout = $ENV{TIMEOUT} || 600;
+my $interrupted = 0;
 
 sub slurp { my ($path) = @_; open my $f, '<:raw', $path or die "$path: $!\n"; local $/; my $s = <$f>; return $s // ''; }
 sub spill { my ($path, $text) = @_; open my $f, '>:raw', $path or die "$path: $!\n"; print $f $text; close $f or die "$path: $!\n"; return; }
@@ -116,10 +117,10 @@ sub commands {
 	return @args || $kind eq 'diff' ? $known{$kind} : undef;
 }
 
-# Runs a command in the copy; its exit status, or undef when it took too long.
+# Runs a command in the copy; its exit status, or undef when it took too long or was interrupted.
 sub run {
 	my ($command, $log) = @_;
-	my $until = time + $timeout;
+	my $until = $interrupted ? time + 60 : time + $timeout;
 	my $pid = fork // die "fork: $!\n";
 	if ($pid == 0) {
 		setpgid(0, 0);
@@ -132,6 +133,7 @@ sub run {
 	my $late = 0;
 	while (waitpid($pid, WNOHANG) == 0) {
 		sleep 0.05;
+		$until = 0 if $interrupted == 1 && ++$interrupted;
 		next if time < $until;
 		# Tests that have servers stop them when they are asked to end.
 		kill $late++ ? 'KILL' : 'TERM', -$pid;
@@ -231,6 +233,7 @@ sub run_all {
 	my (%files, %base, %count);
 	refresh(\%files);
 	# Mutants of one test together: it runs unchanged first.
+	$SIG{INT} = $SIG{TERM} = sub { $interrupted ||= 1 };
 	for my $m (sort { $a->{test} cmp $b->{test} || $a->{name} cmp $b->{name} } @$mutants) {
 		my $began = time;
 		my $log = "$logs/test." . ($m->{test} =~ s/[^\w.-]/_/gr) . '.log';
@@ -239,11 +242,12 @@ sub run_all {
 			$base{ $m->{test} } = build($m->{test}, $log) ? try($m->{test}, $log) : 'failed';
 		}
 		my ($what, $text) = verdict($m, \%files, $base{ $m->{test} });
+		last if $interrupted;
 		say_line($what, $m->{name}, sprintf '%s (%.0f s)', $text, time - $began);
 		$count{$what}++;
 	}
 	printf "%d passed, %d failed, %d skipped\n", $count{ok} // 0, $count{FAIL} // 0, $count{skip} // 0;
-	return !$count{FAIL} && $count{ok};
+	return !$count{FAIL} && $count{ok} && !$interrupted;
 }
 
 $| = 1;

@@ -414,9 +414,44 @@ TEST(iceberg_plan_at_time)
 		/* What main had in Parquet then. */
 		if (cases[i].ms == 250)
 			EXPECT_EQ(p->total_rows, 20);
+		/* The branch began at a snapshot of main. */
+		if (cases[i].ms == 149)
+			EXPECT_EQ(p->bifang_snapshot_id, -1);
 		if (cases[i].ms == 300)
 			EXPECT_EQ(p->total_rows, 25);
 	}
+}
+
+/* Two commits in one millisecond, a rollback among them: the last one in the log is what main named
+ * from then on, whatever the order of their ids. */
+TEST(iceberg_plan_at_time_of_two_commits)
+{
+	MakeFile files[] = {data_file("one", NULL, NULL), data_file("two", NULL, NULL)};
+	MakeManifest m[] = {manifest("m1", 1, &files[0], 1), manifest("m2", 1, &files[1], 1)};
+	MakeManifest *first[] = {&m[0]}, *second[] = {&m[0], &m[1]};
+	MakeSnapshot snapshots[] = {{9, 0, 1, 100, 0, NULL, 1, first},
+								{4, 9, 2, 100, 0, NULL, 2, second}};
+	MakeTable table = {.version = 2,
+					   .schemas = schemas("long"),
+					   .specs = SPECS,
+					   .current = 4,
+					   .log = "[{\"timestamp-ms\":100,\"snapshot-id\":9},"
+							  "{\"timestamp-ms\":100,\"snapshot-id\":4},"
+							  "{\"timestamp-ms\":200,\"snapshot-id\":4},"
+							  "{\"timestamp-ms\":200,\"snapshot-id\":9},"
+							  "{\"timestamp-ms\":300,\"snapshot-id\":4}]",
+					   .n_snapshots = 2,
+					   .snapshots = snapshots};
+	BfIceTable *t = make_table(&table);
+	BfIceAt when = {.kind = BF_ICE_AT_TIME, .time_ms = 100};
+	BfIcePlan *p;
+
+	REQUIRE(t != NULL);
+	EXPECT_STR(at(t, when, &p), "one,two");
+	when.time_ms = 200;
+	EXPECT_STR(at(t, when, &p), "one");
+	when.time_ms = 300;
+	EXPECT_STR(at(t, when, &p), "one,two");
 }
 
 /* Without a log the ancestors of main tell. */

@@ -236,3 +236,34 @@ TEST(log_crash_failed_sync_is_final)
 	EXPECT_EQ(bf_ledger_writer_close(w, &test_err), BF_ERR_IO);
 	bf_arena_free(a);
 }
+
+/* Pages of the index files were written back, or not: the writer that takes the ledger up has both
+ * indexes as they should be, though each entry that is left is right. */
+TEST(log_crash_loses_index_pages)
+{
+	static const char *const suffixes[] = {"index", "timeindex"};
+	static uint8_t bytes[1 << 16];
+	Model m;
+
+	make_ledger_in(&m, "ledger", 120, 2000, 1 << 30);
+	for (int k = 0; k < 2 && !test_failed(); k++)
+	{
+		const char *path = segment_path(&m, 0, suffixes[k]);
+		size_t entry = k == 0 ? 8 : 12;
+		size_t size = read_file(path, bytes, sizeof bytes);
+
+		REQUIRE(size / entry > 20);
+		for (size_t n = 0; n < size; n += entry)
+		{
+			static const uint8_t zeros[1 << 16];
+
+			/* The file's end is lost; or its length was written back, but not its pages. */
+			REQUIRE(truncate(path, (off_t) n) == 0);
+			check_recovered(&m);
+			write_at(path, (int64_t) n, zeros, size - n);
+			check_recovered(&m);
+			if (test_failed())
+				return;
+		}
+	}
+}
