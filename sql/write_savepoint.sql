@@ -57,6 +57,19 @@ ROLLBACK TO c;
 COMMIT;
 SELECT has();
 
+-- The outer level has written nothing itself.
+BEGIN;
+INSERT INTO t VALUES (16, 'x');
+SAVEPOINT a;
+SAVEPOINT b;
+INSERT INTO t VALUES (17, 'x');
+RELEASE b;
+SELECT count(*) FROM t;
+ROLLBACK TO a;
+INSERT INTO t VALUES (18, 'x');
+COMMIT;
+SELECT has();
+
 -- A subtransaction that opens the ledger takes it along when it goes.
 SELECT bifang.roll('t');
 BEGIN;
@@ -81,6 +94,18 @@ INSERT INTO t VALUES (24, 'x');
 COMMIT;
 SELECT has();
 
+-- And goes with that one.
+SELECT bifang.roll('t');
+BEGIN;
+SAVEPOINT a;
+SAVEPOINT b;
+INSERT INTO t VALUES (25, 'x');
+RELEASE b;
+ROLLBACK TO a;
+INSERT INTO t VALUES (26, 'x');
+COMMIT;
+SELECT has();
+
 -- Blocks of PL/pgSQL, some of which fail.
 DO $$
 BEGIN
@@ -101,6 +126,7 @@ CREATE FUNCTION noise() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	BEGIN
 		INSERT INTO t VALUES (new.i + 100, 'noise');
+		PERFORM count(*) FROM t;
 		RAISE EXCEPTION 'no';
 	EXCEPTION WHEN raise_exception THEN
 		RETURN new;
