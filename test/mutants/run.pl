@@ -60,7 +60,7 @@ sub places {
 	my ($edit, $files) = @_;
 	my @found;
 	my $old = join '\s+', map { quotemeta } split ' ', $edit->{old};
-	for my $path (grep { "/$_" =~ m{/\Q$edit->{in}\E$} } sort keys %$files) {
+	for my $path (grep { $edit->{in} eq '*' || "/$_" =~ m{/\Q$edit->{in}\E$} } sort keys %$files) {
 		my ($from, $to) = scope($files->{$path}, $edit->{at}) or next;
 		my $text = substr $files->{$path}, $from, $to - $from;
 		while ($text =~ /$old/g) { push @found, [ $path, $from + $-[0], $from + $+[0] ]; }
