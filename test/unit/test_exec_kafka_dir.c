@@ -456,7 +456,7 @@ typedef struct Txns
 	uint8_t owner[OFFSETS_MAX]; /* producer + 1 of a transactional record; 0 = plain; 255 = none */
 	bool aborted[OFFSETS_MAX];
 	int64_t time[OFFSETS_MAX]; /* ascends in a batch, but not from batch to batch */
-	int64_t lost_after; /* .txnindex entries at or past this offset were not written yet */
+	int64_t lost_after;		   /* .txnindex entries at or past this offset were not written yet */
 } Txns;
 
 static void
