@@ -59,28 +59,37 @@ tag_of(uint64_t hash)
 	return (uint32_t) hash | TAG_TAKEN;
 }
 
-static bool
-holds(const BfMapSlot *slot, const BfMapSlot *wanted)
+/* The slot of the key, or the free one where it would go: a quarter is always free. A key's parts
+ * are passed one by one: put together in memory they would be read back wider than they were
+ * written, which stalls. */
+static inline BfMapSlot *
+find_bytes(const BfMap *m, uint32_t tag, const void *key, uint32_t len)
 {
-	if (slot->tag != wanted->tag || slot->len != wanted->len)
-		return false;
-	if (wanted->len == LEN_NUMBER)
-		return slot->key.number == wanted->key.number;
-	return wanted->len == 0 || memcmp(slot->key.bytes, wanted->key.bytes, wanted->len) == 0;
+	uint32_t mask = m->n_slots - 1;
+
+	BF_ASSERT(m->n < m->n_slots && (m->n_slots & mask) == 0 && len != LEN_NUMBER);
+	for (uint32_t i = tag & mask;; i = (i + 1) & mask)
+	{
+		BfMapSlot *slot = &m->slots[i];
+
+		if (slot->tag == 0 || (slot->tag == tag && slot->len == len &&
+							   (len == 0 || memcmp(slot->key.bytes, key, len) == 0)))
+			return slot;
+	}
 }
 
-/* The slot of the key, or the free one where it would go: a quarter is always free. */
 static inline BfMapSlot *
-find_slot(const BfMap *m, const BfMapSlot *wanted)
+find_number(const BfMap *m, uint32_t tag, int64_t key)
 {
 	uint32_t mask = m->n_slots - 1;
 
 	BF_ASSERT(m->n < m->n_slots && (m->n_slots & mask) == 0);
-	for (uint32_t i = wanted->tag & mask;; i = (i + 1) & mask)
+	for (uint32_t i = tag & mask;; i = (i + 1) & mask)
 	{
 		BfMapSlot *slot = &m->slots[i];
 
-		if (slot->tag == 0 || holds(slot, wanted))
+		if (slot->tag == 0 ||
+			(slot->tag == tag && slot->len == LEN_NUMBER && slot->key.number == key))
 			return slot;
 	}
 }
@@ -144,100 +153,74 @@ take_bytes(BfMap *m, size_t n, uint8_t **out, BfError *err)
 	return BF_OK;
 }
 
+/* Room for one key more; *moved = true: the slots are others now. */
 static BfStatus
-copy_key(BfMap *m, BfMapSlot *slot, BfError *err)
+make_room(BfMap *m, bool *moved, BfError *err)
 {
-	uint8_t *bytes;
+	*moved = 4 * ((uint64_t) m->n + 1) > 3 * (uint64_t) m->n_slots;
+	return *moved ? bf_map_reserve(m, 1, err) : BF_OK;
+}
 
-	if (slot->len == 0 || slot->len == LEN_NUMBER)
-		return BF_OK;
-	BF_TRY(take_bytes(m, slot->len, &bytes, err));
-	memcpy(bytes, slot->key.bytes, slot->len);
-	slot->key.bytes = bytes;
-	return BF_OK;
+int64_t *
+bf_map_find(const BfMap *m, const void *key, size_t n, uint64_t hash)
+{
+	BfMapSlot *slot;
+
+	if (BF_UNLIKELY(n >= LEN_NUMBER))
+		return NULL;
+	slot = find_bytes(m, tag_of(hash), key, (uint32_t) n);
+	return slot->tag != 0 ? &slot->value : NULL;
 }
 
 /* After a failure nothing was put in. */
-static BfStatus
-put(BfMap *m, const BfMapSlot *wanted, bool copy, int64_t **value, BfError *err)
+static inline BfStatus
+put_bytes(BfMap *m, const void *key, size_t n, uint64_t hash, bool copy, int64_t fresh,
+		  int64_t **value, BfError *err)
 {
-	BfMapSlot *slot = find_slot(m, wanted);
-	BfMapSlot fresh = *wanted;
+	uint32_t tag = tag_of(hash);
+	BfMapSlot *slot;
+	uint8_t *bytes;
+	bool moved;
 
+	if (BF_UNLIKELY(n >= LEN_NUMBER))
+		BF_FAIL(err, BF_ERR_LIMIT, "a key of %zu bytes", n);
+	slot = find_bytes(m, tag, key, (uint32_t) n);
 	if (slot->tag == 0)
 	{
-		if (copy)
-			BF_TRY(copy_key(m, &fresh, err));
-		if (4 * ((uint64_t) m->n + 1) > 3 * (uint64_t) m->n_slots)
+		if (copy && n > 0)
 		{
-			BF_TRY(bf_map_reserve(m, 1, err));
-			slot = find_slot(m, &fresh);
+			BF_TRY(take_bytes(m, n, &bytes, err));
+			memcpy(bytes, key, n);
+			key = bytes;
 		}
-		*slot = fresh;
+		BF_TRY(make_room(m, &moved, err));
+		if (moved)
+			slot = find_bytes(m, tag, key, (uint32_t) n);
+		*slot = (BfMapSlot){.tag = tag, .len = (uint32_t) n, .key.bytes = key, .value = fresh};
 		m->n++;
 	}
 	*value = &slot->value;
 	return BF_OK;
 }
 
-static BfMapSlot
-bytes_slot(const void *key, size_t n, uint64_t hash, int64_t value)
-{
-	BfMapSlot s = {.tag = tag_of(hash), .len = (uint32_t) n, .key.bytes = key, .value = value};
-
-	return s;
-}
-
-int64_t *
-bf_map_find(const BfMap *m, const void *key, size_t n, uint64_t hash)
-{
-	BfMapSlot wanted = bytes_slot(key, n, hash, 0);
-	BfMapSlot *slot;
-
-	if (BF_UNLIKELY(n >= LEN_NUMBER))
-		return NULL;
-	slot = find_slot(m, &wanted);
-	return slot->tag != 0 ? &slot->value : NULL;
-}
-
 BfStatus
 bf_map_put(BfMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh, int64_t **value,
 		   BfError *err)
 {
-	BfMapSlot wanted = bytes_slot(key, n, hash, fresh);
-
-	if (BF_UNLIKELY(n >= LEN_NUMBER))
-		BF_FAIL(err, BF_ERR_LIMIT, "a key of %zu bytes", n);
-	return put(m, &wanted, true, value, err);
+	return put_bytes(m, key, n, hash, true, fresh, value, err);
 }
 
 BfStatus
 bf_map_put_borrowed(BfMap *m, const void *key, size_t n, uint64_t hash, int64_t fresh,
 					int64_t **value, BfError *err)
 {
-	BfMapSlot wanted = bytes_slot(key, n, hash, fresh);
-
-	if (BF_UNLIKELY(n >= LEN_NUMBER))
-		BF_FAIL(err, BF_ERR_LIMIT, "a key of %zu bytes", n);
-	return put(m, &wanted, false, value, err);
-}
-
-static BfMapSlot
-number_slot(const BfMap *m, int64_t key, int64_t value)
-{
-	BfMapSlot s = {.tag = tag_of(hash_number(m->seed, key)),
-				   .len = LEN_NUMBER,
-				   .key.number = key,
-				   .value = value};
-
-	return s;
+	return put_bytes(m, key, n, hash, false, fresh, value, err);
 }
 
 int64_t *
 bf_map_find_number(const BfMap *m, int64_t key)
 {
-	BfMapSlot wanted = number_slot(m, key, 0);
-	BfMapSlot *slot = find_slot(m, &wanted);
+	BfMapSlot *slot = find_number(m, tag_of(hash_number(m->seed, key)), key);
 
 	return slot->tag != 0 ? &slot->value : NULL;
 }
@@ -245,7 +228,18 @@ bf_map_find_number(const BfMap *m, int64_t key)
 BfStatus
 bf_map_put_number(BfMap *m, int64_t key, int64_t fresh, int64_t **value, BfError *err)
 {
-	BfMapSlot wanted = number_slot(m, key, fresh);
+	uint32_t tag = tag_of(hash_number(m->seed, key));
+	BfMapSlot *slot = find_number(m, tag, key);
+	bool moved;
 
-	return put(m, &wanted, false, value, err);
+	if (slot->tag == 0)
+	{
+		BF_TRY(make_room(m, &moved, err));
+		if (moved)
+			slot = find_number(m, tag, key);
+		*slot = (BfMapSlot){.tag = tag, .len = LEN_NUMBER, .key.number = key, .value = fresh};
+		m->n++;
+	}
+	*value = &slot->value;
+	return BF_OK;
 }

@@ -90,6 +90,32 @@ TEST(base_map_is_the_model)
 		run_against_model(seed * UINT64_C(0x123456789abcdef), 4000);
 }
 
+/* Keys of every length, the empty one too, and many. */
+TEST(base_map_many_keys)
+{
+	BfArena *a = bf_arena_new(test_host(), "map", (size_t) 1 << 28);
+	BfMap m;
+
+	bf_map_init(&m, a, 1);
+	for (int round = 0; round < 2; round++)
+		for (int64_t i = 0; i < 20000; i++)
+		{
+			uint8_t key[40];
+			size_t n = (size_t) (i % 33);
+			int64_t *value;
+
+			memset(key, 7, sizeof key);
+			if (n >= 8)
+				memcpy(key, &i, sizeof i);
+			REQUIRE_OK(bf_map_put(&m, key, n, bf_map_hash(&m, key, n), i, &value, &test_err));
+			EXPECT_EQ(*value, n >= 8 ? i : (int64_t) n);
+			EXPECT(bf_map_find(&m, key, n, bf_map_hash(&m, key, n)) == value);
+			key[39] = 1;
+			EXPECT(bf_map_find(&m, key, 40, bf_map_hash(&m, key, 40)) == NULL);
+		}
+	bf_arena_free(a);
+}
+
 TEST(base_map_empty)
 {
 	BfMap m;
