@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "vec/powers.h"
+#include "vec/type_internal.h"
 
 /* One row per kind: everything that depends on the kind alone. Decimals add their precision. */
 static const struct
@@ -167,7 +168,6 @@ compare_big_decimals(BfView a, BfView b)
 	return 0;
 }
 
-/* As PostgreSQL compares intervals: a month counts 30 days, a day 24 hours. */
 static bf_i128
 interval_ms(const uint8_t *p)
 {
@@ -183,18 +183,24 @@ int96_ns(const uint8_t *p)
 		   (bf_i128) (int64_t) bf_load64le(p);
 }
 
+bool
+bfi_view_number(BfKind kind, BfView v, bf_i128 *out)
+{
+	if (v.len != 12 || (kind != BF_KIND_INTERVAL && kind != BF_KIND_INT96))
+		return false;
+	*out = kind == BF_KIND_INT96 ? int96_ns(v.ptr) : interval_ms(v.ptr);
+	return true;
+}
+
 static int
 compare_views(BfKind kind, BfView a, BfView b)
 {
+	bf_i128 x, y;
+
 	if (kind == BF_KIND_DECIMAL)
 		return compare_big_decimals(a, b);
-	if (a.len == 12 && b.len == 12 && (kind == BF_KIND_INTERVAL || kind == BF_KIND_INT96))
-	{
-		bf_i128 x = kind == BF_KIND_INT96 ? int96_ns(a.ptr) : interval_ms(a.ptr);
-		bf_i128 y = kind == BF_KIND_INT96 ? int96_ns(b.ptr) : interval_ms(b.ptr);
-
+	if (bfi_view_number(kind, a, &x) && bfi_view_number(kind, b, &y))
 		return THREE_WAY(x, y);
-	}
 	return compare_bytes(a, b);
 }
 

@@ -52,7 +52,8 @@
 	X(rangeset)              \
 	X(scan)                  \
 	X(segment)               \
-	X(source)
+	X(source)                \
+	X(vec_key)
 
 /* Weak, so that a program can be linked with some of them only (`make fuzz-replay TARGET=<name>`).
  */
