@@ -21,7 +21,7 @@ my %pure = map { $_ => 1 } qw(memcpy memmove memset memcmp memchr strlen strcmp 
 my @library = (
 	[qr/^codec$/, qr/^(ZSTD_|LZ4F?_|snappy_|BrotliDecoder|(inflate|deflate)[A-Z0-9]|(inflate|deflate)$|crc32_z$)/],
 	[qr/^(avro|iceberg)$/, qr/^json_/],
-	[qr/^(base|exec|parquet)$/, qr/^XXH3_64bits/],
+	[qr/^base$/, qr/^XXH3_64bits/],
 	[qr/^(codec|kernels|parquet|vec)$/, qr/^_mm/],
 	[qr/^base$/, qr/^(assert|strerror)$/],
 	[qr/^scan$/, qr/^atomic_/],

@@ -781,32 +781,3 @@ TEST(deletes_faults)
 			EXPECT_EQ(status, kinds[k / 2].status);
 		}
 }
-
-/* --- Tables of keys -----------------------------------------------------------------------------
- */
-
-TEST(deletes_map)
-{
-	BfArena *a = bf_arena_new(test_host(), "map", (size_t) 1 << 28);
-	BfiMap m;
-
-	REQUIRE_OK(bfi_map_init(a, 1, &m, &test_err));
-	/* Keys of every length, the empty one too, and many. */
-	for (int round = 0; round < 2; round++)
-		for (int64_t i = 0; i < 20000; i++)
-		{
-			uint8_t key[40];
-			size_t n = (size_t) (i % 33);
-			int64_t *value;
-
-			memset(key, 7, sizeof key);
-			if (n >= 8)
-				memcpy(key, &i, sizeof i);
-			REQUIRE_OK(bfi_map_put(&m, key, n, bfi_map_hash(&m, key, n), i, &value, &test_err));
-			EXPECT_EQ(*value, n >= 8 ? i : (int64_t) n);
-			EXPECT(bfi_map_find(&m, key, n, bfi_map_hash(&m, key, n)) == value);
-			key[39] = 1;
-			EXPECT(bfi_map_find(&m, key, 40, bfi_map_hash(&m, key, 40)) == NULL);
-		}
-	bf_arena_free(a);
-}

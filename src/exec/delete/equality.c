@@ -127,16 +127,16 @@ find_keys(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfKeySet **
 	BF_TRY(bf_buffer_append(name, ids, (size_t) n * sizeof *ids, err));
 	if (s->scope == BF_DELETE_SCOPE_OWN)
 		BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
-	hash = bfi_map_hash(&c->key_sets, name->data, name->len);
-	known = bfi_map_find(&c->key_sets, name->data, name->len, hash);
+	hash = bf_map_hash(&c->key_sets, name->data, name->len);
+	known = bf_map_find(&c->key_sets, name->data, name->len, hash);
 	if (known != NULL)
 	{
 		*out = (BfKeySet *) (intptr_t) *known;
 		return BF_OK;
 	}
 	BF_TRY(new_keys(c, ids, n, out, err));
-	return bfi_map_put(&c->key_sets, name->data, name->len, hash, (int64_t) (intptr_t) *out,
-					   &ignored, err);
+	return bf_map_put(&c->key_sets, name->data, name->len, hash, (int64_t) (intptr_t) *out,
+					  &ignored, err);
 }
 
 static BfStatus
@@ -149,12 +149,12 @@ load_keys(BfDeleteCache *c, const BfDeleteSource *s, BfBuffer *name, BfKeySet **
 	name->len = 0;
 	BF_TRY(bf_buffer_append(name, out, sizeof *out, err));
 	BF_TRY(bf_buffer_append(name, s->path, strlen(s->path), err));
-	hash = bfi_map_hash(&c->key_files, name->data, name->len);
-	if (bfi_map_find(&c->key_files, name->data, name->len, hash) != NULL)
+	hash = bf_map_hash(&c->key_files, name->data, name->len);
+	if (bf_map_find(&c->key_files, name->data, name->len, hash) != NULL)
 		return BF_OK;
 	/* After a failure halfway the scan has failed; read again, the same keys come out. */
 	BF_TRY(add_file(c, *out, s, err));
-	return bfi_map_put(&c->key_files, name->data, name->len, hash, 1, &read, err);
+	return bf_map_put(&c->key_files, name->data, name->len, hash, 1, &read, err);
 }
 
 BfStatus

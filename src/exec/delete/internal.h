@@ -4,9 +4,9 @@
 #ifndef BF_EXEC_DELETE_INTERNAL_H
 #define BF_EXEC_DELETE_INTERNAL_H
 
+#include "base/map.h"
 #include "exec/delete/load.h"
 #include "exec/filter/keys.h"
-#include "exec/filter/map.h"
 #include "exec/filter/rows.h"
 #include "exec/reader.h"
 
@@ -18,10 +18,10 @@ struct BfDeleteCache
 	BfArena *arena; /* its own, bounded; freed with the caller's */
 	BfDeleteOptions options;
 	BfDeleteCounters counters;
-	uint64_t seed;	  /* of hash tables: keys come from outside */
-	BfiMap positions; /* path -> what position.c read, as a pointer */
-	BfiMap key_sets;  /* scope, ids -> BfKeySet, as a pointer */
-	BfiMap key_files; /* set and path -> 1: has been read */
+	uint64_t seed;	 /* of hash tables: keys come from outside */
+	BfMap positions; /* path -> what position.c read, as a pointer */
+	BfMap key_sets;	 /* scope, ids -> BfKeySet, as a pointer */
+	BfMap key_files; /* set and path -> 1: has been read */
 };
 
 /* A reader of a delete file for these fields, in an arena of its own that the caller frees.

@@ -30,9 +30,9 @@ bf_delete_cache_new(BfArena *a, const BfDeleteOptions *options, BfDeleteCache **
 		return bf_arena_fail(a, 0, err);
 	}
 	BF_TRY(host->random(host, &c->seed, sizeof c->seed, err));
-	BF_TRY(bfi_map_init(c->arena, c->seed, &c->positions, err));
-	BF_TRY(bfi_map_init(c->arena, c->seed, &c->key_sets, err));
-	BF_TRY(bfi_map_init(c->arena, c->seed, &c->key_files, err));
+	bf_map_init(&c->positions, c->arena, c->seed);
+	bf_map_init(&c->key_sets, c->arena, c->seed);
+	bf_map_init(&c->key_files, c->arena, c->seed);
 	*out = c;
 	return BF_OK;
 }

@@ -11,8 +11,8 @@
 
 typedef struct PositionFile
 {
-	BfiMap written; /* path as it stands in the file -> index of its set, PATH_UNKNOWN */
-	BfiMap local;	/* local path -> index */
+	BfMap written; /* path as it stands in the file -> index of its set, PATH_UNKNOWN */
+	BfMap local;   /* local path -> index */
 	int32_t n;
 	int32_t capacity;
 	BfRows **sets;
@@ -42,11 +42,11 @@ new_set(BfArena *a, PositionFile *f, BfError *err)
 }
 
 static BfStatus
-put_path(BfiMap *m, const char *path, int64_t fresh, int64_t **value, BfError *err)
+put_path(BfMap *m, const char *path, int64_t fresh, int64_t **value, BfError *err)
 {
 	size_t n = strlen(path);
 
-	return bfi_map_put(m, path, n, bfi_map_hash(m, path, n), fresh, value, err);
+	return bf_map_put(m, path, n, bf_map_hash(m, path, n), fresh, value, err);
 }
 
 /* The set of a path that has not been met before. */
@@ -79,8 +79,8 @@ static BfStatus
 set_of_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, BfRows **out,
 			BfError *err)
 {
-	uint64_t hash = bfi_map_hash(&f->written, path.ptr, path.len);
-	const int64_t *known = bfi_map_find(&f->written, path.ptr, path.len, hash);
+	uint64_t hash = bf_map_hash(&f->written, path.ptr, path.len);
+	const int64_t *known = bf_map_find(&f->written, path.ptr, path.len, hash);
 	int64_t index;
 
 	if (known != NULL)
@@ -94,7 +94,7 @@ set_of_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, Bf
 			BF_FAIL(err, BF_ERR_CORRUPT, "a path is empty");
 		BF_TRY(resolve_path(c, f, path, scratch, &index, err));
 		bf_arena_rewind(scratch, mark);
-		BF_TRY(bfi_map_put(&f->written, path.ptr, path.len, hash, index, &ignored, err));
+		BF_TRY(bf_map_put(&f->written, path.ptr, path.len, hash, index, &ignored, err));
 	}
 	*out = index == PATH_UNKNOWN ? NULL : f->sets[index];
 	return BF_OK;
@@ -183,8 +183,8 @@ read_file(BfDeleteCache *c, const BfDeleteSource *s, PositionFile *f, BfError *e
 	BfReader *reader;
 	BfStatus status;
 
-	BF_TRY(bfi_map_init(c->arena, c->seed, &f->written, err));
-	BF_TRY(bfi_map_init(c->arena, c->seed, &f->local, err));
+	bf_map_init(&f->written, c->arena, c->seed);
+	bf_map_init(&f->local, c->arena, c->seed);
 	status = bfi_delete_open(c, s, fields, 2, &scratch, &reader, NULL, err);
 	if (status == BF_OK)
 		status = read_rows(c, f, reader, scratch, err);
@@ -198,7 +198,7 @@ find_file(BfDeleteCache *c, const BfDeleteSource *s, PositionFile **out, BfError
 {
 	size_t n = strlen(s->path);
 	const int64_t *known =
-		bfi_map_find(&c->positions, s->path, n, bfi_map_hash(&c->positions, s->path, n));
+		bf_map_find(&c->positions, s->path, n, bf_map_hash(&c->positions, s->path, n));
 	int64_t *ignored;
 
 	if (known != NULL)
@@ -221,7 +221,7 @@ bfi_positions(BfDeleteCache *c, const BfDeleteSource *s, const char *data_path, 
 
 	if (find_file(c, s, &f, err) != BF_OK)
 		return bf_error_object(err, s->path);
-	index = bfi_map_find(&f->local, data_path, n, bfi_map_hash(&f->local, data_path, n));
+	index = bf_map_find(&f->local, data_path, n, bf_map_hash(&f->local, data_path, n));
 	*out = index == NULL ? NULL : f->sets[*index];
 	return BF_OK;
 }

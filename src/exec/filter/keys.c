@@ -1,109 +1,46 @@
 /*
  * exec/filter/keys.c: see keys.h.
  *
- * A key is, per column in ascending order of field ids, 0 for NULL or 1 and the value: numbers in
- * the bytes of their storage, bytes and text behind their length. Values that are equal have the
- * same bytes: every NaN is written as the same one, decimals of more than 38 digits without sign
- * bytes that say nothing. -0 and 0 are two keys, as in the reference implementation.
+ * A key is that of vec/key.h, its columns in ascending order of field ids.
  */
-#include <math.h>
-
 #include "exec/filter/keys.h"
 
-#include "exec/filter/map.h"
-
-/* Longest fixed part of a column: the NULL byte and 16 of a number, or a length. */
-#define COLUMN_BYTES 17
+#include "base/map.h"
+#include "vec/key.h"
 
 struct BfKeySet
 {
 	int32_t n;
 	const BfField *fields;	  /* borrowed */
-	BfiMap map;				  /* key -> newest sequence number */
+	BfMap map;				  /* key -> newest sequence number */
 	BfBuffer *key;			  /* scratch: keys of a few rows */
 	const BfVector **columns; /* scratch, by fields */
 };
 
-static size_t
-put_bytes(uint8_t *p, const void *value, size_t n)
+/* The vector that has a key column's values: that of the leaf. *valid = false: a struct around it
+ * is NULL in the row, and so is the key's part. */
+static const BfVector *
+leaf_of(const BfVector *v, int32_t row, bool *valid)
 {
-	memcpy(p, value, n);
-	return n;
-}
-
-/* Without leading bytes that repeat the sign. */
-static BfView
-trim_decimal(BfView v)
-{
-	while (v.len > 1 &&
-		   ((v.ptr[0] == 0 && v.ptr[1] < 0x80) || (v.ptr[0] == 0xff && v.ptr[1] >= 0x80)))
+	*valid = true;
+	while (v->storage == BF_STORE_NESTED && *valid)
 	{
-		v.ptr++;
-		v.len--;
+		*valid = bf_valid(v->validity, v->form == BF_VEC_CONST ? 0 : row);
+		if (*valid)
+			v = &v->children[0]; /* a struct of one member */
 	}
-	/* Nothing at all is 0 too. */
-	if (v.len == 1 && v.ptr[0] == 0)
-		v.len = 0;
 	return v;
 }
 
 static BfStatus
-append_view(BfBuffer *key, BfType type, BfView v, BfError *err)
-{
-	if (type.kind == BF_KIND_DECIMAL)
-		v = trim_decimal(v);
-	BF_TRY(bf_buffer_append(key, &v.len, sizeof v.len, err));
-	return bf_buffer_append(key, v.ptr, v.len, err);
-}
-
-/* Value i of a flat vector. */
-static BfStatus
-append_value(BfBuffer *key, const BfVector *v, size_t i, BfError *err)
-{
-	uint8_t *p;
-	float f;
-	double d;
-
-	BF_TRY(bf_buffer_reserve(key, COLUMN_BYTES, err));
-	p = key->data + key->len;
-	*p = 1;
-	key->len++;
-	p++;
-	switch (v->storage)
-	{
-		case BF_STORE_U8: key->len += put_bytes(p, &v->data.u8[i], 1); break;
-		case BF_STORE_I32: key->len += put_bytes(p, &v->data.i32[i], 4); break;
-		case BF_STORE_I64: key->len += put_bytes(p, &v->data.i64[i], 8); break;
-		case BF_STORE_F32:
-			f = v->data.f32[i];
-			f = f != f ? (float) NAN : f;
-			key->len += put_bytes(p, &f, sizeof f);
-			break;
-		case BF_STORE_F64:
-			d = v->data.f64[i];
-			d = d != d ? (double) NAN : d;
-			key->len += put_bytes(p, &d, sizeof d);
-			break;
-		case BF_STORE_I128: key->len += put_bytes(p, &v->data.i128[i], 16); break;
-		case BF_STORE_VIEW: return append_view(key, v->type, v->data.view[i], err);
-		default: key->data[key->len - 1] = 0; break;
-	}
-	return BF_OK;
-}
-
-/* A key column's value in a row. */
-static BfStatus
 append_row(BfBuffer *key, const BfVector *v, int32_t row, BfError *err)
 {
-	size_t i = v->form == BF_VEC_CONST ? 0 : (size_t) row;
+	static const BfValue null = {.is_null = true};
+	bool valid;
 
-	if (!bf_valid(v->validity, (int32_t) i))
-		return bf_buffer_u8(key, 0, err);
-	if (v->storage == BF_STORE_NESTED) /* a struct of one member */
-		return append_row(key, &v->children[0], (int32_t) i, err);
-	if (v->form == BF_VEC_DICT)
-		return append_value(key, v->dict, v->codes[row], err);
-	return append_value(key, v, i, err);
+	v = leaf_of(v, row, &valid);
+	return valid ? bf_key_row(key, v, row, BF_KEY_ZERO_SIGNED, err)
+				 : bf_key_value(key, &null, BF_KEY_ZERO_SIGNED, err);
 }
 
 /* Keys of some rows at a time, so that the memory which they will be looked for in is on its way
@@ -129,8 +66,8 @@ write_keys(BfKeySet *s, const BfVector *const *columns, Group *g, BfError *err)
 		for (int32_t k = 0; k < s->n; k++)
 			BF_TRY(append_row(s->key, columns[k], g->rows[i], err));
 		g->hashes[i] =
-			bfi_map_hash(&s->map, s->key->data + g->starts[i], s->key->len - g->starts[i]);
-		bfi_map_prefetch(&s->map, g->hashes[i]);
+			bf_map_hash(&s->map, s->key->data + g->starts[i], s->key->len - g->starts[i]);
+		bf_map_prefetch(&s->map, g->hashes[i]);
 	}
 	g->starts[g->n] = s->key->len;
 	return BF_OK;
@@ -158,7 +95,7 @@ bf_key_set_new(BfArena *a, const BfField *fields, int32_t n, uint64_t seed, size
 	for (int32_t i = 0; i < n; i++)
 		BF_ASSERT(i == 0 || bf_key_leaf(&fields[i - 1])->id < bf_key_leaf(&fields[i])->id);
 	BF_TRY(bf_buffer_new(a, key_bytes_max, &s->key, err));
-	BF_TRY(bfi_map_init(a, seed, &s->map, err));
+	bf_map_init(&s->map, a, seed);
 	*out = s;
 	return BF_OK;
 }
@@ -173,13 +110,13 @@ bf_key_set_fields(const BfKeySet *s, int32_t *n)
 int64_t
 bf_key_set_n(const BfKeySet *s)
 {
-	return (int64_t) s->map.n;
+	return s->map.n;
 }
 
 BfStatus
 bf_key_set_reserve(BfKeySet *s, uint64_t more, BfError *err)
 {
-	return bfi_map_reserve(&s->map, more, err);
+	return bf_map_reserve(&s->map, more, err);
 }
 
 BfStatus
@@ -200,8 +137,8 @@ bf_key_set_add(BfKeySet *s, const BfBatch *b, int64_t sequence, BfError *err)
 		{
 			int64_t *newest;
 
-			BF_TRY(bfi_map_put(&s->map, s->key->data + g.starts[i], g.starts[i + 1] - g.starts[i],
-							   g.hashes[i], sequence, &newest, err));
+			BF_TRY(bf_map_put(&s->map, s->key->data + g.starts[i], g.starts[i + 1] - g.starts[i],
+							  g.hashes[i], sequence, &newest, err));
 			if (*newest < sequence)
 				*newest = sequence;
 		}
@@ -215,8 +152,8 @@ clear_group(const BfKeySet *s, int64_t sequence, const Group *g, uint64_t *rows)
 {
 	for (int32_t i = 0; i < g->n; i++)
 	{
-		const int64_t *newest = bfi_map_find(&s->map, s->key->data + g->starts[i],
-											 g->starts[i + 1] - g->starts[i], g->hashes[i]);
+		const int64_t *newest = bf_map_find(&s->map, s->key->data + g->starts[i],
+											g->starts[i + 1] - g->starts[i], g->hashes[i]);
 
 		if (newest != NULL && *newest > sequence)
 			bf_validity_set(rows, g->rows[i], false);
