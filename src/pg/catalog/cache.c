@@ -39,6 +39,7 @@ same_file(const BfPathInfo *a, const BfPathInfo *b)
 static void
 drop(Entry *e)
 {
+	Assert(e->pins == 0);
 	dlist_delete(&e->node);
 	MemoryContextDelete(e->cxt);
 }
@@ -144,6 +145,7 @@ unpin(void *arg)
 {
 	Entry *e = arg;
 
+	Assert(e->pins > 0);
 	if (--e->pins == 0)
 		trim();
 }
@@ -153,6 +155,7 @@ pin(MemoryContext cxt, Entry *e)
 {
 	MemoryContextCallback *callback = MemoryContextAlloc(cxt, sizeof *callback);
 
+	Assert(e->pins >= 0);
 	callback->func = unpin;
 	callback->arg = e;
 	MemoryContextRegisterResetCallback(cxt, callback);

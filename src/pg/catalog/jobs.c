@@ -34,6 +34,7 @@ bifang_catalog_insert_job(const BifangJob *job)
 	Datum values[JOB_NATTS] = {0};
 	bool nulls[JOB_NATTS] = {false};
 
+	Assert(job->table_uuid != NULL && job->rows >= 0 && job->files >= 0 && job->bytes >= 0);
 	values[BIFANG_SLOT(JOB_ID)] =
 		Int64GetDatum(nextval_internal(bifang_rows_relid("job_id_seq"), false));
 	values[BIFANG_SLOT(JOB_KIND)] = CStringGetTextDatum(job->kind);

@@ -192,6 +192,7 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	Datum values[LEDGER_NATTS] = {0};
 	bool nulls[LEDGER_NATTS] = {false};
 
+	Assert(l->id > 0 && l->state == BIFANG_LEDGER_OPEN && l->live_dir[0] == '/');
 	values[BIFANG_SLOT(LEDGER_ID)] = Int64GetDatum(l->id);
 	values[BIFANG_SLOT(LEDGER_UUID)] = CStringGetTextDatum(table_uuid);
 	values[BIFANG_SLOT(LEDGER_NAMESPACE)] = CStringGetTextDatum(l->ns);
@@ -233,6 +234,15 @@ lock_ledger_row(Relation rel, int64 ledger_id)
 	return found;
 }
 
+/* The edges of a ledger's states; nothing leads back. */
+static bool
+may_become(char from, char to)
+{
+	return (from == BIFANG_LEDGER_OPEN && to == BIFANG_LEDGER_CLOSED) ||
+		   (from == BIFANG_LEDGER_CLOSED &&
+			(to == BIFANG_LEDGER_OFFLOADED || to == BIFANG_LEDGER_TRIMMED));
+}
+
 void
 bifang_catalog_update_ledger(const BifangLedger *l)
 {
@@ -242,7 +252,12 @@ bifang_catalog_update_ledger(const BifangLedger *l)
 	bool nulls[LEDGER_NATTS] = {false};
 	bool replace[LEDGER_NATTS] = {false};
 	AttrNumber stamp = l->state == BIFANG_LEDGER_OFFLOADED ? LEDGER_OFFLOADED : LEDGER_CLOSED;
+	char state = ledger_from_tuple(rel, old)->state;
 
+	if (!may_become(state, l->state))
+		elog(ERROR, "ledger " INT64_FORMAT " cannot go from state \"%c\" to \"%c\"", l->id, state,
+			 l->state);
+	Assert((l->state == BIFANG_LEDGER_OFFLOADED) == (l->offload_path != NULL));
 	values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(l->state);
 	replace[BIFANG_SLOT(LEDGER_STATE)] = true;
 	values[BIFANG_SLOT(stamp)] = TimestampTzGetDatum(GetCurrentTimestamp());
@@ -277,6 +292,7 @@ bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid)
 	Datum values[APPEND_NATTS] = {0};
 	bool nulls[APPEND_NATTS] = {false};
 
+	Assert(end.entry > end.segment && end.segment >= 0 && end.position > 0);
 	values[BIFANG_SLOT(APPEND_LEDGER)] = Int64GetDatum(ledger_id);
 	values[BIFANG_SLOT(APPEND_END)] = Int64GetDatum(end.entry);
 	values[BIFANG_SLOT(APPEND_SEGMENT)] = Int64GetDatum(end.segment);

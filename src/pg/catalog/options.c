@@ -35,6 +35,7 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 		out->warehouse = psprintf("%s/" BIFANG_EMBEDDED_WAREHOUSE, DataDir);
 	if (out->live_dir == NULL)
 		out->live_dir = psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId);
+	Assert(out->warehouse[0] == '/' && out->live_dir[0] == '/');
 }
 
 /* Raises when options of a foreign table contradict each other. */

@@ -30,6 +30,7 @@ bifang_catalog_insert_garbage(const char *path, bool is_dir, const char *reason)
 	Datum values[GARBAGE_NATTS] = {0};
 	bool nulls[GARBAGE_NATTS] = {false};
 
+	Assert(path[0] == '/');
 	values[BIFANG_SLOT(GARBAGE_PATH)] = bifang_rows_path_datum(bifang_rows_stored_path(path));
 	values[BIFANG_SLOT(GARBAGE_IS_DIR)] = BoolGetDatum(is_dir);
 	values[BIFANG_SLOT(GARBAGE_XID)] = FullTransactionIdGetDatum(GetTopFullTransactionId());

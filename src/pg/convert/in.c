@@ -92,6 +92,7 @@ numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const ch
 		int below;
 
 		memcpy(&digit, parts.digits + (size_t) i * sizeof digit, sizeof digit);
+		Assert(digit >= 0 && digit < 10000);
 		exponent = (parts.weight - i) * NUM_BASE_DIGITS + scale;
 		/* How many of the four decimals lie below the scale: those must be zero. */
 		below = exponent >= 0 ? 0 : Min(-exponent, NUM_BASE_DIGITS);
@@ -116,6 +117,7 @@ numeric_unscaled(Datum numeric, int precision, int scale, bf_i128 *out, const ch
 	}
 	if (sum >= limit)
 		return false;
+	Assert(sum >= 0 && sum < limit);
 	*out = parts.negative ? -sum : sum;
 	if ((Pointer) v != DatumGetPointer(numeric))
 		pfree(v);
@@ -166,6 +168,7 @@ store_int8(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena *by
 static void
 store_bool(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena *bytes)
 {
+	Assert(v->storage == BF_STORE_U8);
 	v->data.u8[row] = DatumGetBool(d) ? 1 : 0;
 }
 
@@ -181,6 +184,7 @@ store_float4(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena *
 static void
 store_float8(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena *bytes)
 {
+	Assert(v->storage == BF_STORE_F64);
 	v->data.f64[row] = DatumGetFloat8(d);
 }
 
@@ -191,6 +195,7 @@ store_numeric(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfArena 
 	const char *why;
 	bf_i128 unscaled;
 
+	Assert(t.precision > 0 && t.precision <= DECIMAL_DIGITS_MAX);
 	if (!numeric_unscaled(d, t.precision, t.scale, &unscaled, &why))
 		refuse(c, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
 			   DatumGetCString(DirectFunctionCall1(numeric_out, d)), why);
@@ -239,6 +244,7 @@ store_timestamp(const BifangColumnIn *c, BfVector *v, int32 row, Datum d, BfAren
 		 __builtin_mul_overflow(unix_time, (int64) 1000, &unix_time)))
 		refuse(c, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE,
 			   DatumGetCString(DirectFunctionCall1(timestamp_out, d)), "ends before it");
+	Assert(v->storage == BF_STORE_I64);
 	v->data.i64[row] = unix_time;
 }
 

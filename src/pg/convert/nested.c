@@ -180,6 +180,7 @@ measure(Shape *s, const BfVector *v, int32 row, int32 level)
 	int32 first;
 	int32 end;
 
+	Assert(level < s->o->n_dims && s->o->n_dims <= MAXDIM);
 	bf_vector_items(v, row, &first, &end);
 	if (s->known[level] && s->dims[level] != end - first)
 		ragged(s->o);
@@ -263,6 +264,7 @@ array_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 		if (isnull[i])
 			continue;
 		descend(o, vec, &at, &end);
+		Assert(at >= items_first && end <= items_end);
 		values[i] =
 			make_array(o, vec, first + i, all + (at - items_first), nulls + (at - items_first));
 	}
@@ -292,7 +294,7 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 	error_context_stack = &callback;
 	for (int32 i = 0; i < n; i++)
 	{
-		int32 k = 0;
+		int32 k = 0; /* of the attributes that are not dropped */
 
 		if (isnull[i])
 			continue;
@@ -301,6 +303,7 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 			row_nulls[att] = TupleDescAttr(o->desc, att)->attisdropped;
 			if (row_nulls[att])
 				continue;
+			Assert(k < o->n_parts);
 			row[att] = columns[k][i];
 			row_nulls[att] = nulls[k++][i];
 		}
@@ -342,6 +345,7 @@ bifang_choose_nested(BifangOut *o, const BifangOutWhat *what)
 		Oid elem = get_element_type(o->typid);
 		const BfField *inner = innermost(o->field, &o->n_dims);
 
+		Assert(OidIsValid(elem) && o->n_dims > 0 && o->n_dims <= MAXDIM);
 		get_typlenbyvalalign(elem, &o->elem_len, &o->elem_by_value, &o->elem_align);
 		o->parts = palloc(sizeof *o->parts);
 		o->parts[0] = part_of(o, what, inner, "[]", elem, o->typmod);
@@ -359,6 +363,7 @@ bifang_choose_nested(BifangOut *o, const BifangOutWhat *what)
 		if (att->attisdropped)
 			continue;
 		child = child_named(o->field, NameStr(att->attname));
+		Assert(child >= 0 && child < o->field->n_children); /* bifang_out_fits said so */
 		o->part_fields[o->n_parts] = child;
 		o->parts[o->n_parts] =
 			part_of(o, what, &o->field->children[child], psprintf(".%s", NameStr(att->attname)),

@@ -60,6 +60,7 @@ bifang_bump_reserve(BifangOut *o, BifangBump *b, size_t size)
 			return;
 		}
 	}
+	Assert(size > 0);
 	b->left = Max(size, CHUNK_BYTES);
 	b->at = MemoryContextAllocHuge(b->cxt, b->left);
 }
@@ -72,6 +73,7 @@ bifang_out_of_range(BifangOut *o, const char *value)
 	bool datetime = o->typid == DATEOID || o->typid == TIMEOID || o->typid == TIMESTAMPOID ||
 					o->typid == TIMESTAMPTZOID || o->typid == INTERVALOID;
 
+	Assert(!o->refused);
 	if (o->out_of_range == BIFANG_RANGE_NULL)
 	{
 		o->refused = true;
@@ -200,6 +202,7 @@ choose_conversion(BifangOut *o, const BifangOutWhat *what)
 	else
 		fits = bifang_numeric_fits_always(o, integer_digits(o->from), 0);
 	c = choose(o->from, o->typid, o->typmod >= 0, fits);
+	Assert(c.flat != NULL); /* bifang_out_fits said so */
 	o->flat = c.flat;
 	o->view = c.view;
 	if (bifang_view_needs_input(c))
@@ -264,6 +267,7 @@ bifang_out_fit(const BifangOut *o, const BfVector *v, const BifangRows *rows, in
 	int32 n = rows->n;
 	int64 total = 0;
 
+	Assert(n > 0 && bytes > 0);
 	if (o->view == NULL || v->form != BF_VEC_FLAT || n <= 1)
 		return n;
 	for (int32 i = 0; i < n; i++)
@@ -353,11 +357,13 @@ convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *value
 
 	if (o->dict_of != v->dict || o->dict_epoch != v->dict_epoch)
 		dict_begin(o, v);
+	Assert(o->bump == &o->row_bump && v->dict->n <= o->dict_cap);
 	o->bump = &o->dict_bump;
 	for (int32 i = 0; i < n; i++)
 	{
 		uint32 code = codes[i];
 
+		Assert(code < (uint32) v->dict->n);
 		if (unlikely(o->dict_done[code] != ENTRY_DONE))
 		{
 			if (isnull[i])
@@ -389,6 +395,8 @@ bifang_out_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *val
 {
 	bool any_null = false;
 
+	Assert(!o->refused && !o->nulled);
+	Assert(first >= 0 && (v->form == BF_VEC_CONST || first + n <= v->n));
 	if (v->storage == BF_STORE_NONE) /* of unknown type: NULL whatever the validity says */
 	{
 		memset(isnull, true, (size_t) n);
@@ -446,6 +454,7 @@ bifang_out_convert(BifangOut *o, const BfVector *v, const BifangRows *rows, Datu
 	int32 n = rows->n;
 	bool any_null = false;
 
+	Assert(n > 0);
 	bifang_out_reset(o);
 	if (list == NULL)
 		return bifang_out_run(o, v, rows->first, n, values, isnull, NULL);
@@ -455,6 +464,7 @@ bifang_out_convert(BifangOut *o, const BfVector *v, const BifangRows *rows, Datu
 	{
 		int32 end = i + 1;
 
+		Assert(end == n || list[end] > list[end - 1]);
 		while (end < n && list[end] == list[end - 1] + 1)
 			end++;
 		any_null |= bifang_out_run(o, v, list[i], end - i, values + i, isnull + i, NULL);

@@ -161,6 +161,7 @@ replaced_text(BifangOut *o, BfView v)
 		to += utf8 ? 3 : 1;
 		i++;
 	}
+	Assert(to - start <= (ptrdiff_t) v.len * 3);
 	if (to - start > MaxAllocSize - VARHDRSZ)
 		check_datum_length(o, PG_UINT32_MAX);
 	return (BfView){start, (uint32) (to - start)};
@@ -320,6 +321,7 @@ bifang_checked_json(BifangOut *o, BfView v)
 	}
 	copy = MemoryContextAllocHuge(o->bump->cxt, t.len);
 	memcpy(copy, t.ptr, t.len);
+	Assert(bad >= t.ptr && bad + 6 <= end);
 	for (; bad != NULL; bad = bad_escape(bad + 6, end))
 		memcpy(copy + (bad - t.ptr), GetDatabaseEncoding() == PG_UTF8 ? "\\ufffd" : "\\u003f", 6);
 	return (BfView){copy, t.len};
@@ -366,6 +368,7 @@ view_text_typmod(BifangOut *o, BfView v)
 						o->column, o->file, bifang_pg_type_text(o->typid, o->typmod), chars)));
 	if (o->typid != BPCHAROID)
 		max = chars;
+	Assert(chars <= max);
 	to = varlena_begin(o, t.len + (uint32) (max - chars), &result);
 	memcpy(to, t.ptr, t.len);
 	memset(to + t.len, ' ', (size_t) (max - chars));
@@ -523,6 +526,7 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, bool *isnul
 	char *end;
 	size_t total = 0;
 
+	Assert(o->bump == &o->row_bump);
 	for (int32 i = 0; i < n; i++)
 		total += data[i].len;
 	bifang_bump_reserve(o, &o->row_bump, total + (size_t) n * (VARHDRSZ + MAXIMUM_ALIGNOF));
@@ -558,6 +562,7 @@ copy_views(BifangOut *o, const BfView *data, int32 n, Datum *values, bool *isnul
 		values[i] = PointerGetDatum(to);
 		to += v.len + VARHDRSZ;
 	}
+	Assert(to <= end);
 	if (o->row_bump.left == 0) /* nothing went elsewhere: the rest of the block is free again */
 	{
 		to = (char *) MAXALIGN(to);

@@ -64,25 +64,19 @@ wrapper_validator(Oid relid)
 	return GetForeignDataWrapper(server->fdwid)->fdwvalidator;
 }
 
+/* Into the options of a catalog's row: `old` are those that it has, `n` its columns, `at` the one
+ * of the options. */
 static void
-add_table_options(Oid relid, List *options)
+add_options(Oid catalog, Oid relid, HeapTuple tuple, Datum old, int n, AttrNumber at, List *options)
 {
-	Relation rel = table_open(ForeignTableRelationId, RowExclusiveLock);
-	HeapTuple tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
-	Datum values[Natts_pg_foreign_table] = {0};
-	bool nulls[Natts_pg_foreign_table] = {false};
-	bool replace[Natts_pg_foreign_table] = {false};
-	const int at = Anum_pg_foreign_table_ftoptions - 1;
-	bool is_null;
-	Datum old;
+	Relation rel = table_open(catalog, RowExclusiveLock);
+	Datum *values = palloc0(sizeof *values * (Size) n);
+	bool *nulls = palloc0(sizeof *nulls * (Size) n);
+	bool *replace = palloc0(sizeof *replace * (Size) n);
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for foreign table %u", relid);
-	old = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &is_null);
-	values[at] =
-		transformGenericOptions(ForeignTableRelationId, is_null ? PointerGetDatum(NULL) : old,
-								options, wrapper_validator(relid));
-	replace[at] = true;
+	Assert(RelationGetDescr(rel)->natts == n && at > 0 && at <= n);
+	values[at - 1] = transformGenericOptions(catalog, old, options, wrapper_validator(relid));
+	replace[at - 1] = true;
 	tuple = heap_modify_tuple(tuple, RelationGetDescr(rel), values, nulls, replace);
 	CatalogTupleUpdate(rel, &tuple->t_self, tuple);
 	CacheInvalidateRelcacheByRelid(relid);
@@ -90,28 +84,32 @@ add_table_options(Oid relid, List *options)
 }
 
 static void
+add_table_options(Oid relid, List *options)
+{
+	HeapTuple tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
+	bool is_null;
+	Datum old;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for foreign table %u", relid);
+	old = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &is_null);
+	add_options(ForeignTableRelationId, relid, tuple, is_null ? PointerGetDatum(NULL) : old,
+				Natts_pg_foreign_table, Anum_pg_foreign_table_ftoptions, options);
+}
+
+static void
 add_column_option(Oid relid, AttrNumber attnum, const char *name, const char *value)
 {
-	Relation rel = table_open(AttributeRelationId, RowExclusiveLock);
 	HeapTuple tuple = SearchSysCacheCopyAttNum(relid, attnum);
-	Datum values[Natts_pg_attribute] = {0};
-	bool nulls[Natts_pg_attribute] = {false};
-	bool replace[Natts_pg_attribute] = {false};
-	const int at = Anum_pg_attribute_attfdwoptions - 1;
 	bool is_null;
 	Datum old;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute %d of relation %u", attnum, relid);
 	old = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attfdwoptions, &is_null);
-	values[at] =
-		transformGenericOptions(AttributeRelationId, is_null ? PointerGetDatum(NULL) : old,
-								list_make1(option_to_add(name, value)), wrapper_validator(relid));
-	replace[at] = true;
-	tuple = heap_modify_tuple(tuple, RelationGetDescr(rel), values, nulls, replace);
-	CatalogTupleUpdate(rel, &tuple->t_self, tuple);
-	CacheInvalidateRelcacheByRelid(relid);
-	table_close(rel, RowExclusiveLock);
+	add_options(AttributeRelationId, relid, tuple, is_null ? PointerGetDatum(NULL) : old,
+				Natts_pg_attribute, Anum_pg_attribute_attfdwoptions,
+				list_make1(option_to_add(name, value)));
 }
 
 /* Columns ------------------------------------------------------------------------------------- */
@@ -209,6 +207,7 @@ bind_table(Oid relid)
 		if (!bifang_lookup_now(&o, &row))
 			elog(ERROR, "lake table %s.%s vanished", o.ns, o.table);
 	}
+	Assert(row.metadata_location != NULL);
 	bind_columns(relid, &row);
 	CommandCounterIncrement();
 }

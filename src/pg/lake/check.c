@@ -98,33 +98,16 @@ find_ledger(const Check *c, int64 id)
 
 /* Coverage ------------------------------------------------------------------------------------ */
 
+typedef BfStatus (*Combine)(BfArena *a, const BfRangeSet *x, const BfRangeSet *y, BfRangeSet *out,
+							BfError *err);
+
 static BfRangeSet
-subtract(Check *c, const BfRangeSet *x, const BfRangeSet *y)
+combined(Check *c, Combine combine, const BfRangeSet *x, const BfRangeSet *y)
 {
 	BfRangeSet out;
 	BfError err = {0};
 
-	BIFANG_CHECK(bf_rangeset_subtract(c->arena, x, y, &out, &err), &err);
-	return out;
-}
-
-static BfRangeSet
-intersect(Check *c, const BfRangeSet *x, const BfRangeSet *y)
-{
-	BfRangeSet out;
-	BfError err = {0};
-
-	BIFANG_CHECK(bf_rangeset_intersect(c->arena, x, y, &out, &err), &err);
-	return out;
-}
-
-static BfRangeSet
-unite(Check *c, const BfRangeSet *x, const BfRangeSet *y)
-{
-	BfRangeSet out;
-	BfError err = {0};
-
-	BIFANG_CHECK(bf_rangeset_union(c->arena, x, y, &out, &err), &err);
+	BIFANG_CHECK(combine(c->arena, x, y, &out, &err), &err);
 	return out;
 }
 
@@ -144,28 +127,28 @@ check_coverage(Check *c, int64 id, int64 end)
 
 		if (!f->logical || f->log.ledger_id != id)
 			continue;
-		wrong = intersect(c, &logical, &f->log.ranges);
+		wrong = combined(c, bf_rangeset_intersect, &logical, &f->log.ranges);
 		if (wrong.n > 0)
 			found(c, "error", ledger_name(id), "overlap: entries %s are named by two logical files",
 				  ranges_text(&wrong));
-		logical = unite(c, &logical, &f->log.ranges);
+		logical = combined(c, bf_rangeset_union, &logical, &f->log.ranges);
 	}
-	wrong = intersect(c, &logical, parquet);
+	wrong = combined(c, bf_rangeset_intersect, &logical, parquet);
 	if (wrong.n > 0)
 		found(c, "error", ledger_name(id),
 			  "overlap: entries %s are in Parquet and named by a logical file",
 			  ranges_text(&wrong));
-	logical = unite(c, &logical, parquet);
-	wrong = subtract(c, covered, &logical);
+	logical = combined(c, bf_rangeset_union, &logical, parquet);
+	wrong = combined(c, bf_rangeset_subtract, covered, &logical);
 	if (wrong.n > 0)
 		found(c, "error", ledger_name(id),
 			  "gap: entries %s count as covered but nothing holds them", ranges_text(&wrong));
-	wrong = subtract(c, &logical, covered);
+	wrong = combined(c, bf_rangeset_subtract, &logical, covered);
 	if (wrong.n > 0)
 		found(c, "error", ledger_name(id),
 			  "overlap: entries %s are in the lake but do not count as covered",
 			  ranges_text(&wrong));
-	wrong = subtract(c, covered, &have);
+	wrong = combined(c, bf_rangeset_subtract, covered, &have);
 	if (wrong.n > 0)
 		found(c, "error", ledger_name(id),
 			  "beyond: entries %s are covered but the end is " INT64_FORMAT, ranges_text(&wrong),
@@ -193,6 +176,7 @@ step(Walk *w, const BfBatchHeader *h)
 							  h->base_offset, h->last_offset, h->n_records, w->next);
 		return false;
 	}
+	Assert(h->last_offset >= w->next);
 	w->next = h->last_offset + 1;
 	return true;
 }
@@ -266,12 +250,11 @@ check_bytes(Check *c, const BifangLedger *l)
 	BfError err = {0};
 	BfStatus status;
 
-	if (l->end_entry == 0)
-		return;
+	Assert(l->end_entry > 0);
 	if (l->state == BIFANG_LEDGER_TRIMMED)
 	{
 		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, l->id);
-		BfRangeSet lost = subtract(c, &have, parquet);
+		BfRangeSet lost = combined(c, bf_rangeset_subtract, &have, parquet);
 
 		if (lost.n > 0)
 			found(c, "error", ledger_name(l->id), "lost: entries %s were trimmed",
@@ -330,7 +313,8 @@ check_names(Check *c)
 	{
 		int64 id = c->plan->covered.items[i].ledger_id;
 		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, id);
-		BfRangeSet rest = subtract(c, &c->plan->covered.items[i].ranges, parquet);
+		BfRangeSet rest =
+			combined(c, bf_rangeset_subtract, &c->plan->covered.items[i].ranges, parquet);
 
 		/* What is in Parquet needs its ledger no more. */
 		if (find_ledger(c, id) == NULL && rest.n > 0)
@@ -373,7 +357,8 @@ bifang_check(PG_FUNCTION_ARGS)
 		const BifangLedger *l = lfirst(lc);
 
 		check_coverage(&c, l->id, l->end_entry);
-		check_bytes(&c, l);
+		if (l->end_entry > 0)
+			check_bytes(&c, l);
 	}
 	UnregisterSnapshot(snap);
 	check_orphans(&c);

@@ -54,6 +54,7 @@ add_field(BfSchema *schema, const char *name, Oid typid, int32 typmod, bool requ
 	BfField *f = &schema->fields[schema->n_fields++];
 	const char *why = "";
 
+	Assert(f->name == NULL);
 	f->name = bifang_to_utf8(name);
 	f->required = required;
 	if (!bifang_type_for_pg(typid, typmod, &f->type, &why))
@@ -236,6 +237,7 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 							   &metadata_path, &err),
 				 &err);
 	bifang_remove_on_abort(metadata_path, 2);
+	Assert(metadata_path[0] == '/');
 	row.metadata_location = metadata_path;
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
@@ -277,6 +279,16 @@ options_by_name(const char *function, const char *server, const char *ns, const 
 	o->table = table;
 }
 
+static void
+refuse_existing(const BifangOptions *o, BifangLakeTable *row)
+{
+	if (bifang_lookup_now(o, row))
+		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
+						errmsg("lake table %s.%s already exists in catalog \"%s\"", row->ns,
+							   row->name, row->catalog)));
+	Assert(row->metadata_location == NULL);
+}
+
 static Datum
 create_named(FunctionCallInfo fcinfo, BfSchema *schema)
 {
@@ -286,10 +298,7 @@ create_named(FunctionCallInfo fcinfo, BfSchema *schema)
 	options_by_name("bifang.create_table()", NameStr(*PG_GETARG_NAME(0)),
 					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
 					&o);
-	if (bifang_lookup_now(&o, &row))
-		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
-						errmsg("lake table %s.%s already exists in catalog \"%s\"", row.ns,
-							   row.name, row.catalog)));
+	refuse_existing(&o, &row);
 	return CStringGetTextDatum(bifang_make_table(
 		&o, schema, PG_ARGISNULL(4) ? NIL : bifang_partition_list(PG_GETARG_ARRAYTYPE_P(4))));
 }
@@ -397,10 +406,7 @@ bifang_register_table(PG_FUNCTION_ARGS)
 	options_by_name("bifang.register_table()", NameStr(*PG_GETARG_NAME(0)),
 					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
 					&o);
-	if (bifang_lookup_now(&o, &row))
-		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
-						errmsg("lake table %s.%s already exists in catalog \"%s\"", row.ns,
-							   row.name, row.catalog)));
+	refuse_existing(&o, &row);
 	BIFANG_CHECK(bf_ice_find_metadata(arena, location, &metadata_path, &err), &err);
 	lake = bifang_lake_open(CurrentMemoryContext, metadata_path);
 	uuid = lake->table->metadata->uuid;
@@ -409,6 +415,7 @@ bifang_register_table(PG_FUNCTION_ARGS)
 						errmsg("table \"%s\" has no uuid", metadata_path),
 						errhint("Let another engine upgrade it to format version 2.")));
 	bifang_lock_table(uuid);
+	Assert(bifang_table_is_locked(uuid));
 	bifang_catalog_visit_tables(same_uuid, (void *) uuid);
 	check_foreign_coverage(lake, uuid);
 	row.metadata_location = metadata_path;
@@ -446,6 +453,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 	ListCell *lc;
 
 	check_purge(o, t);
+	Assert(bifang_table_is_locked(t->metadata->uuid));
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_ledgers(t->metadata->uuid, snap);
 	foreach (lc, ledgers)
@@ -456,6 +464,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 		if (!bifang_lock_ledger(l->id, false))
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
 							errmsg("lake table %s.%s is being written to", row->ns, row->name)));
+		Assert(bifang_ledger_is_locked(l->id));
 		bifang_catalog_delete_ledger(l->id);
 		(void) bifang_catalog_prune_appends(l->id, PG_INT64_MAX, snap);
 		if (l->state != BIFANG_LEDGER_OFFLOADED && strcmp(l->origin, bifang_catalog_origin()) == 0)

@@ -54,6 +54,7 @@ remove_path(const char *path, bool is_dir)
 	const char *slash = strrchr(path, '/');
 	BfError err = {0};
 
+	Assert(path[0] == '/');
 	if (!is_dir)
 	{
 		BIFANG_CHECK(host->unlink(host, path, &err), &err);
@@ -106,6 +107,7 @@ remove_queued(void)
 	List *queued = bifang_catalog_take_garbage(horizon, snap);
 
 	UnregisterSnapshot(snap);
+	Assert(queued == NIL || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (queued != NIL)
 		XLogFlush(XactLastRecEnd);
 	return remove_all(queued);
@@ -223,6 +225,7 @@ orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_u
 		{
 			BifangGarbage *o = palloc(sizeof *o);
 
+			Assert(bifang_ledger_is_locked(id));
 			o->path = path;
 			o->is_dir = is_dir;
 			result = lappend(result, o);

@@ -109,6 +109,8 @@ add_piece(Commit *c, BfRange range, BfError *err)
 	Piece *last = c->n_pieces > 0 ? &c->pieces[c->n_pieces - 1] : NULL;
 	Piece *p;
 
+	Assert(range.first >= 0 && range.first <= range.last);
+	Assert(last == NULL || last->range.last < range.first); /* in the order of entries */
 	if (last != NULL && last->key.len == c->key->len && last->range.last + 1 == range.first &&
 		(c->key->len == 0 || memcmp(last->key.ptr, c->key->data, c->key->len) == 0))
 	{
@@ -230,8 +232,12 @@ add_file(Commit *c, const BifangLedger *l, const Piece *pieces, int n)
 	BfIceNewFile *f;
 	BfError err = {0};
 
+	Assert(n > 0 && l->end_entry > l->end_segment);
 	for (int i = 0; i < n; i++)
+	{
+		Assert(pieces[i].range.last < l->end_entry);
 		ranges[i] = pieces[i].range;
+	}
 	BIFANG_CHECK(bf_rangeset_make(c->arena, ranges, n, &name.ranges, &err), &err);
 	pfree(ranges);
 	if (c->n_files == c->n_files_max)
@@ -291,6 +297,7 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 				break;
 			n++;
 		}
+		Assert(n > 0);
 		add_file(c, l, p, n);
 		start += n;
 	}
@@ -354,6 +361,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 	bool moved = true;
 
 	bifang_table_open(relid, snap, c.cxt, &c.t);
+	Assert(bifang_table_is_locked(c.t.uuid));
 	c.arena = bifang_arena(c.cxt, "commit", BIFANG_ARENA_MAX_METADATA);
 	ledgers = bifang_catalog_ledgers(c.t.uuid, snap);
 	collect_files(&c, ledgers);
@@ -371,9 +379,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 	{
 		result->files = c.n_files;
 		result->rows = c.rows;
-		job.table_uuid = c.t.uuid;
-		job.ns = c.t.row.ns;
-		job.table = c.t.row.name;
+		bifang_table_set_job(&c.t, &job);
 		job.rows = c.rows;
 		job.files = c.n_files;
 		job.bytes = c.bytes;
@@ -385,6 +391,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 		{
 			const BifangLedger *l = lfirst(lc);
 
+			Assert(l->end_entry >= 0);
 			(void) bifang_catalog_prune_appends(l->id, l->end_entry, snap);
 		}
 	UnregisterSnapshot(snap);
@@ -406,6 +413,7 @@ bifang_table_begin_work(Oid relid, const char *function)
 	bifang_options_check_write(&t.options);
 	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
 	bifang_lock_table(t.uuid);
+	Assert(bifang_table_is_locked(t.uuid));
 	return pstrdup(t.uuid);
 }
 

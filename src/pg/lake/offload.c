@@ -67,6 +67,7 @@ lock_and_read(int64 ledger_id, bool wait)
 	UnregisterSnapshot(snap);
 	if (seen == NULL || latest == NULL)
 		return NULL;
+	Assert(latest->end_entry >= seen->end_entry);
 	seen->end_entry = latest->end_entry;
 	seen->end_segment = latest->end_segment;
 	seen->end_position = latest->end_position;
@@ -88,6 +89,7 @@ roll_ledger(int64 ledger_id, bool wait)
 		bifang_unlock_ledger(ledger_id);
 		return false;
 	}
+	Assert(bifang_ledger_is_locked(ledger_id));
 	l->state = BIFANG_LEDGER_CLOSED;
 	bifang_catalog_update_ledger(l);
 	return true;
@@ -124,9 +126,7 @@ bifang_roll(PG_FUNCTION_ARGS)
 	}
 	if (closed > 0)
 	{
-		job.table_uuid = t.uuid;
-		job.ns = t.row.ns;
-		job.table = t.row.name;
+		bifang_table_set_job(&t, &job);
 		job.files = closed;
 		bifang_catalog_insert_job(&job);
 		CommandCounterIncrement();
@@ -185,6 +185,8 @@ offload_ledger(const BifangTable *t, BifangLedger *l)
 {
 	int64 bytes = 0;
 
+	Assert(l->state == BIFANG_LEDGER_CLOSED && l->offload_path == NULL);
+	Assert(bifang_ledger_is_locked(l->id));
 	if (l->end_entry == 0)
 		l->state = BIFANG_LEDGER_TRIMMED;
 	else
@@ -235,9 +237,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 	}
 	if (job.files > 0)
 	{
-		job.table_uuid = t.uuid;
-		job.ns = t.row.ns;
-		job.table = t.row.name;
+		bifang_table_set_job(&t, &job);
 		bifang_catalog_insert_job(&job);
 		CommandCounterIncrement();
 	}

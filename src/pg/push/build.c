@@ -67,12 +67,16 @@ list_of(Build *b, BfPredKind kind, BfPred **leaves, int32 n)
 {
 	BfPred *p = bifang_pred_new(b->a, kind);
 
+	Assert(n > 0 && leaves[0]->field >= 0);
 	p->field = leaves[0]->field;
 	p->values = bf_arena_alloc_array(b->a, (size_t) n, sizeof *p->values);
 	if (p->values == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	for (int32 i = 0; i < n; i++)
+	{
+		Assert(leaves[i]->n_values == 1 && leaves[i]->field == p->field);
 		p->values[i] = leaves[i]->values[0];
+	}
 	p->n_values = bf_pred_sort_values(p->values, n);
 	return p;
 }
@@ -101,6 +105,7 @@ build_array(Build *b, const BifangCond *c, const BifangPushColumn *column, Datum
 	int32 n_equals = 0;
 	int32 n_others = 0;
 
+	Assert(c->cmp.op != 0);
 	get_typlenbyvalalign(ARR_ELEMTYPE(arr), &len, &by_value, &align);
 	deconstruct_array(arr, ARR_ELEMTYPE(arr), len, by_value, align, &elements, &nulls, &n);
 	equals = palloc_extended((Size) (n + 1) * sizeof *equals, MCXT_ALLOC_HUGE);
@@ -128,6 +133,7 @@ build_array(Build *b, const BifangCond *c, const BifangPushColumn *column, Datum
 		others[n_others++] = equals[0];
 	else if (n_equals > 1)
 		others[n_others++] = list_of(b, c->any ? BF_PRED_IN : BF_PRED_NOT_IN, equals, n_equals);
+	Assert(n_others <= ARRAY_LEAVES_MAX + 1);
 	if (n_others == 0)
 		return bifang_pred_new(b->a, c->any ? BF_PRED_FALSE : BF_PRED_TRUE);
 	return bifang_pred_join(b->a, c->any ? BF_PRED_OR : BF_PRED_AND, others, n_others);
@@ -209,6 +215,7 @@ build(Build *b, const BifangCond *c)
 	}
 	if (never_true(b, c))
 		return bifang_pred_new(b->a, BF_PRED_FALSE);
+	Assert(c->attnum > 0);
 	if (!b->column_of(b->arg, c->attnum, &column))
 		return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
 	if (c->kind == C_NULL || c->kind == C_NOT_NULL)
@@ -229,6 +236,7 @@ bifang_pushdown_pred(const BifangPushdown *p, BfArena *a, BifangPushColumnOf col
 
 	if (p == NULL || p->conds == NIL)
 		return NULL;
+	Assert(p->evaluated);
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "bifang predicate", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(cxt);
 	all = palloc((Size) list_length(p->conds) * sizeof *all);

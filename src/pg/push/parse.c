@@ -51,6 +51,7 @@ add_value(BifangPushParse *p, Expr *expr)
 {
 	BifangPushValue *v = palloc0(sizeof *v);
 
+	Assert(is_value(p, (Node *) expr));
 	v->expr = expr;
 	p->values = lappend(p->values, v);
 	return list_length(p->values) - 1;
@@ -217,6 +218,7 @@ parse_comparison(BifangPushParse *p, Oid op, Oid collation, Node *left, Node *ri
 		return NULL;
 	if (negate)
 		c->cmp.op = negated(c->cmp.op);
+	Assert(c->cmp.op > 0 && c->cmp.op <= BIFANG_PUSH_NE);
 	c->value = add_value(p, (Expr *) right);
 	return c;
 }

@@ -190,6 +190,7 @@ set_value(Eval *e, BifangPushValue *v, bool known, bool isnull, Datum datum)
 {
 	MemoryContext old;
 
+	Assert(known || datum == (Datum) 0);
 	e->changed |= !same_value(v, known, isnull, datum);
 	old = MemoryContextSwitchTo(e->fresh);
 	if (known && !isnull)
@@ -234,6 +235,7 @@ eval_cond(Eval *e, const BifangCond *c, bool in_or, bool behind)
 		if (c->value < 0)
 			return OPEN;
 		v = list_nth(e->p->values, c->value);
+		Assert(!v->seen); /* each value stands in one condition */
 		if (!behind || !v->may_fail)
 			eval_value(e, v);
 		if (c->kind != C_VALUE || !v->seen || !v->known)
@@ -265,6 +267,7 @@ bifang_pushdown_eval(BifangPushdown *p, bool explain)
 			  .changed = !p->evaluated};
 	ListCell *lc;
 
+	Assert(p->node == NULL || p->node->ps_ExprContext != NULL);
 	e.fresh = AllocSetContextCreate(p->cxt, "bifang values", ALLOCSET_SMALL_SIZES);
 	if (e.econtext != NULL)
 		ResetExprContext(e.econtext);

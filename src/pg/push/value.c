@@ -69,6 +69,7 @@ bifang_pred_join(BfArena *a, BfPredKind kind, BfPred **children, int32 n)
 {
 	BfPred *p;
 
+	Assert(kind == BF_PRED_AND || kind == BF_PRED_OR);
 	if (n == 1)
 		return children[0];
 	p = bifang_pred_new(a, kind);
@@ -109,6 +110,7 @@ leaf(BfArena *a, const BifangPushColumn *c, BfPredKind kind, BfValue value)
 {
 	BfPred *p = bifang_pred_new(a, kind);
 
+	Assert(c->field >= 0);
 	p->field = c->field;
 	p->n_values = 1;
 	p->values = need(a, sizeof *p->values);
@@ -170,7 +172,10 @@ number_leaf(BfArena *a, const BifangPushColumn *c, BfPredKind kind, bf_i128 n)
 
 	switch (bf_type_storage(c->type))
 	{
-		case BF_STORE_I32: v.v.i32 = (int32) n; break;
+		case BF_STORE_I32:
+			Assert(n >= PG_INT32_MIN && n <= PG_INT32_MAX);
+			v.v.i32 = (int32) n;
+			break;
 		case BF_STORE_I64: v.v.i64 = (int64) (uint64) n; break;
 		default: v.v.i128 = n; break;
 	}
@@ -206,6 +211,7 @@ span_pred(BfArena *a, const BifangPushColumn *c, Span i)
 	bool has_high;
 
 	storage_range(c->type, &min, &max);
+	Assert(min < max && min > NO_LOW && max < NO_HIGH);
 	has_low = i.low > min;
 	has_high = i.high < max;
 	if (i.low > i.high || i.low > max || i.high < min)
@@ -577,6 +583,7 @@ bifang_push_compare(BfArena *a, const BifangPushColumn *c, BifangComparison cmp,
 {
 	BfValue v = {0};
 
+	Assert(bifang_push_comparable(cmp.domain, cmp.value_type));
 	if (is_number(cmp.domain))
 		switch (c->type.kind)
 		{

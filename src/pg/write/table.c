@@ -90,6 +90,7 @@ bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, 
 	const char *dir = t->location.found;
 	size_t n = strlen(o->warehouse);
 
+	Assert(dir[0] == '/' && o->warehouse[0] == '/');
 	if ((strncmp(dir, o->warehouse, n) == 0 && dir[n] == '/') ||
 		has_privs_of_role(role, ROLE_PG_WRITE_SERVER_FILES))
 		return;
@@ -112,6 +113,15 @@ bifang_table_check_owner(Oid relid)
 				 errmsg("\"%s\" is not a foreign table of bifang_fdw", get_rel_name(relid))));
 	if (!bifang_owns_relation(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+}
+
+void
+bifang_table_set_job(const BifangTable *t, BifangJob *job)
+{
+	Assert(job->kind != NULL && job->table_uuid == NULL);
+	job->table_uuid = t->uuid;
+	job->ns = t->row.ns;
+	job->table = t->row.name;
 }
 
 BifangTarget

@@ -40,6 +40,8 @@ bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, 
 /* Raises unless the current user owns the foreign table. */
 extern void bifang_table_check_owner(Oid relid);
 
+/* Whose job it is; strings are borrowed from t. */
+extern void bifang_table_set_job(const BifangTable *t, BifangJob *job);
 /* What a writer of the table needs to know; strings are borrowed from t. */
 extern BifangTarget bifang_table_target(const BifangTable *t);
 
