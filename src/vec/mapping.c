@@ -105,6 +105,18 @@ bad_type(const BfField *from, const BfField *to, BfError *err)
 static BfStatus build(BfArena *a, const BfField *from, const BfField *to, bool file_has_ids,
 					  BfMapping *m, BfError *err);
 
+BfStatus
+bf_mapping_missing(BfArena *a, const BfField *want, const char *what, BfVector *out, BfError *err)
+{
+	if (want->has_default)
+		return bf_vector_init_const(a, out, want, &want->initial_default, 0, err);
+	if (want->required)
+		return bf_error(err, BF_ERR_CORRUPT, "the %s lacks the required column \"%.100s\"", what,
+						want->name);
+	bf_vector_set_null(out, want->type, 0);
+	return BF_OK;
+}
+
 /* A member that the file lacks. */
 static BfStatus
 build_missing(BfArena *a, const BfField *to, BfMapping *m, BfError *err)
@@ -112,13 +124,7 @@ build_missing(BfArena *a, const BfField *to, BfMapping *m, BfError *err)
 	m->kind = MAP_CONSTANT;
 	m->from = -1;
 	m->type = to->type;
-	if (to->has_default)
-		return bf_vector_init_const(a, &m->own, to, &to->initial_default, 0, err);
-	if (to->required)
-		return bf_error(err, BF_ERR_CORRUPT, "the file lacks the required column \"%.100s\"",
-						to->name);
-	bf_vector_set_null(&m->own, to->type, 0);
-	return BF_OK;
+	return bf_mapping_missing(a, to, "file", &m->own, err);
 }
 
 /* Elements, keys and values are found by their place. */

@@ -50,6 +50,10 @@ extern int32_t bf_mapping_child(const BfMapping *m, int32_t child, const BfMappi
 extern BfStatus
 bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err) BF_MUST_CHECK;
 
+/* `out` as the constant column that a field is which the file lacks: its initial default, else
+ * NULL; BF_ERR_CORRUPT when it is required. `what` is what lacks it, for the message. */
+extern BfStatus bf_mapping_missing(BfArena *a, const BfField *want, const char *what, BfVector *out,
+								   BfError *err) BF_MUST_CHECK;
 /* `out` as a constant column of field `want`. The value may be of a type that the column had
  * earlier and is promoted then; NULL stays NULL. */
 extern BfStatus bf_mapping_constant(BfArena *a, const BfField *want, const BfValue *from,

@@ -6,22 +6,12 @@
 #include <stdio.h>
 
 #include "exec/read/avro_internal.h"
-#include "exec/read/constants.h"
-#include "vec/mapping.h"
+#include "exec/read/resolve.h"
 
 /* Records of a batch; fewer when they are large. */
 #define ROWS_MAX 1024
 #define ROWS_BYTES ((size_t) 8 << 20)
 #define BATCH_BYTES_MAX ((size_t) 1 << 30)
-
-typedef struct Output
-{
-	const BfField *want;
-	int32_t column;		/* of the file; -1: constant */
-	BfField field;		/* of the file, as it is read */
-	BfMapping *mapping; /* NULL: constant */
-	BfVector constant;
-} Output;
 
 typedef struct AvroReader
 {
@@ -33,103 +23,37 @@ typedef struct AvroReader
 	BfArena *rows; /* of the batch */
 	const BfAvroValue **values;
 	const BfAvroValue **column;
-	Output *outputs;
+	BfiResolved *outputs;
 	int64_t next_row;
 	BfBatch batch;
 } AvroReader;
 
 static BfStatus
-bad_column(const AvroReader *r, const BfField *want, BfError *err)
-{
-	bf_error_column(err, want->name);
-	return bf_error_object(err, r->name);
-}
-
-static BfStatus
-constant_column(BfArena *a, AvroReader *r, const BfField *want, const BfValue *from, BfVector *out,
-				BfError *err)
-{
-	if (bf_mapping_constant(a, want, from, out, err) != BF_OK)
-		return bad_column(r, want, err);
-	return BF_OK;
-}
-
-static BfStatus
-missing_column(BfArena *a, AvroReader *r, const BfField *want, const BfConstants *constants,
-			   BfVector *out, BfError *err)
-{
-	const BfValue *constant = bfi_constant_of(constants, want->id);
-
-	if (constant != NULL)
-		return constant_column(a, r, want, constant, out, err);
-	if (want->id != 0 && !r->has_ids && !want->mapped)
-		bf_error(err, BF_ERR_UNSUPPORTED,
-				 "the file has no field ids and the table has no name mapping");
-	else if (want->has_default)
-		return bf_vector_init_const(a, out, want, &want->initial_default, 0, err);
-	else if (want->required)
-		bf_error(err, BF_ERR_CORRUPT, "the file lacks the required column \"%.100s\"", want->name);
-	else
-	{
-		bf_vector_set_null(out, want->type, 0);
-		return BF_OK;
-	}
-	return bad_column(r, want, err);
-}
-
-/* Avro's timestamps say no zone unless an attribute does. */
-static void
-take_zone(BfField *f, BfKind want)
-{
-	if (f->type.kind == BF_KIND_TIMESTAMP && want == BF_KIND_TIMESTAMPTZ)
-		f->type.kind = BF_KIND_TIMESTAMPTZ;
-	if (f->type.kind == BF_KIND_TIMESTAMP_NS && want == BF_KIND_TIMESTAMPTZ_NS)
-		f->type.kind = BF_KIND_TIMESTAMPTZ_NS;
-}
-
-static BfStatus
 resolve(BfArena *a, AvroReader *r, const BfProjection *p, const BfConstants *constants,
 		BfError *err)
 {
+	/* Avro's timestamps say no zone unless an attribute does. */
+	const BfiColumns columns = {
+		.schema = r->file, .has_ids = r->has_ids, .no_zones = true, .what = "file"};
+
 	BF_NEW(a, r->outputs, p->n_fields, err);
 	BF_NEW(a, r->batch.cols, p->n_fields, err);
 	r->batch.n_cols = p->n_fields;
 	for (int32_t i = 0; i < p->n_fields; i++)
-	{
-		const BfField *want = &p->schema->fields[p->fields[i]];
-		Output *o = &r->outputs[i];
-
-		o->want = want;
-		if (bfi_field_with_constants(a, want, constants, &want, err) != BF_OK)
-			return bad_column(r, want, err);
-		if (bf_field_find(r->file->fields, r->file->n_fields, r->has_ids, want, &o->column, err) !=
-			BF_OK)
+		if (bfi_resolve(a, &columns, &p->schema->fields[p->fields[i]], constants, &r->outputs[i],
+						err) != BF_OK)
 			return bf_error_object(err, r->name);
-		if (o->column < 0)
-		{
-			BF_TRY(missing_column(a, r, want, constants, &o->constant, err));
-			continue;
-		}
-		o->field = r->file->fields[o->column];
-		take_zone(&o->field, want->type.kind);
-		if (bf_mapping_new(a, &o->field, want, r->has_ids, &o->mapping, err) != BF_OK)
-			return bad_column(r, want, err);
-	}
 	return BF_OK;
 }
 
 static BfStatus
-fill_column(AvroReader *r, Output *o, BfVector *out, BfError *err)
+fill_column(AvroReader *r, BfiResolved *o, BfVector *out, BfError *err)
 {
 	int32_t n = r->batch.n_rows;
 	BfVector *v;
 
 	if (o->mapping == NULL)
-	{
-		*out = o->constant;
-		out->n = n;
-		return BF_OK;
-	}
+		return bfi_resolved_vector(o, NULL, n, out, err);
 	for (int32_t i = 0; i < n; i++)
 	{
 		const BfAvroValue *x = &r->values[i]->u.list.items[o->column];
@@ -137,32 +61,32 @@ fill_column(AvroReader *r, Output *o, BfVector *out, BfError *err)
 		r->column[i] = x->schema->type == BF_AVRO_NULL ? NULL : x;
 	}
 	BF_NEW(r->rows, v, 1, err);
-	BF_TRY(bfi_avro_vector(r->rows, &o->field, r->column, n, v, err));
-	return bf_mapping_apply(o->mapping, v, out, err);
+	BF_TRY(bfi_avro_vector(r->rows, o->from, r->column, n, v, err));
+	return bfi_resolved_vector(o, v, n, out, err);
 }
 
 /* A column failed: its rows one by one, to tell the first that does. */
 static BfStatus
-bad_rows(AvroReader *r, Output *o, BfError *err)
+bad_rows(AvroReader *r, BfiResolved *o, BfError *err)
 {
 	BfStatus code = err->code;
 
 	if (o->mapping == NULL || (code != BF_ERR_CORRUPT && code != BF_ERR_VALUE))
-		return bad_column(r, o->want, err);
+		return bf_error_column(err, o->want->name);
 	for (int32_t i = 0; i < r->batch.n_rows; i++)
 	{
 		BfVector v, ignored;
 		char text[BF_ERROR_TEXT_MAX];
 
-		if (bfi_avro_vector(r->rows, &o->field, &r->column[i], 1, &v, err) == BF_OK &&
-			bf_mapping_apply(o->mapping, &v, &ignored, err) == BF_OK)
+		if (bfi_avro_vector(r->rows, o->from, &r->column[i], 1, &v, err) == BF_OK &&
+			bfi_resolved_vector(o, &v, 1, &ignored, err) == BF_OK)
 			continue;
 		memcpy(text, err->text, sizeof text);
 		snprintf(err->text, sizeof err->text, "row %lld: %.*s",
 				 (long long) (r->batch.first_row + i), (int) sizeof text - 40, text);
 		break;
 	}
-	return bad_column(r, o->want, err);
+	return bf_error_column(err, o->want->name);
 }
 
 static BfStatus
@@ -190,7 +114,10 @@ next(BfReader *reader, const BfBatch **out, BfError *err)
 	r->next_row += n;
 	for (int32_t i = 0; i < r->batch.n_cols; i++)
 		if (fill_column(r, &r->outputs[i], &r->batch.cols[i], err) != BF_OK)
-			return bad_rows(r, &r->outputs[i], err);
+		{
+			(void) bad_rows(r, &r->outputs[i], err);
+			return bf_error_object(err, r->name);
+		}
 	*out = &r->batch;
 	return BF_OK;
 }

@@ -22,17 +22,9 @@
 #define COPIES_ARENA_BYTES_MAX ((size_t) 64 << 20)
 #define JSON_BYTES_MAX ((size_t) 1 << 30)
 
-typedef struct KafkaReader
+/* Which records are rows. */
+typedef struct Scope
 {
-	BfReader reader; /* first: what the caller has */
-	const char *dir;
-	BfLogCounters *counters;
-	BfLogCounters own_counters;
-	BfLogWalk *walk;
-	BfCodecContext *codec;
-	BfBuffer *scratch; /* the decompressed batch */
-	BfArena *copies;   /* owned through a hook */
-	size_t copied_bytes;
 	BfKafkaRange range;
 	BfRangeSet wanted; /* offsets */
 	int32_t at_range;  /* the first of them that does not end before the next record */
@@ -40,15 +32,21 @@ typedef struct KafkaReader
 	BfOutcomes *outcomes; /* NULL = uncommitted rows too */
 	bool at_open;		  /* an open transaction ends what is committed */
 	int64_t next_offset;  /* records before it were seen */
+} Scope;
 
-	/* the log batch at hand */
-	bool have_batch; /* `it` has records to come */
-	bool started;	 /* it was decided whether it is large */
+/* The log batch at hand. */
+typedef struct LogBatch
+{
+	bool active;  /* there are records to come */
+	bool started; /* it was decided whether it is large */
 	bool large;
 	const char *path;
-	BfRecordIter it;
+	BfRecordIter records;
+} LogBatch;
 
-	/* the column batch, column by column; vectors point here */
+/* The column batch, column by column; vectors point here. */
+typedef struct Fill
+{
 	BfBatch batch;
 	int64_t *offsets;
 	int64_t *timestamps_ms;
@@ -61,6 +59,22 @@ typedef struct KafkaReader
 	bool asked_for[BF_KAFKA_COLUMNS];
 	BfBuffer *json;
 	BfKafkaColumn *columns;
+} Fill;
+
+typedef struct KafkaReader
+{
+	BfReader reader; /* first: what the caller has */
+	const char *dir;
+	BfLogCounters *counters;
+	BfLogCounters own_counters;
+	BfLogWalk *walk;
+	BfCodecContext *codec;
+	BfBuffer *scratch; /* the decompressed batch */
+	BfArena *copies;   /* owned through a hook */
+	size_t copied_bytes;
+	Scope scope;
+	LogBatch log_batch;
+	Fill fill;
 } KafkaReader;
 
 /* ---- log batches ---- */
@@ -72,13 +86,13 @@ passed_over(KafkaReader *r, const BfBatchHeader *h, bool *pass, BfError *err)
 	BfOutcome outcome = BF_OUTCOME_COMMITTED;
 
 	*pass = true;
-	if (h->control || h->n_records == 0 || h->last_offset < r->next_offset)
+	if (h->control || h->n_records == 0 || h->last_offset < r->scope.next_offset)
 		return BF_OK;
-	if (r->outcomes != NULL && h->transactional && h->producer_id >= 0)
-		BF_TRY(bf_outcomes_of(r->outcomes, h, &outcome, err));
-	r->at_open = outcome == BF_OUTCOME_OPEN;
-	*pass = outcome != BF_OUTCOME_COMMITTED || h->max_timestamp < r->range.time_first_ms ||
-			(h->log_append_time && h->max_timestamp > r->range.time_last_ms);
+	if (r->scope.outcomes != NULL && h->transactional && h->producer_id >= 0)
+		BF_TRY(bf_outcomes_of(r->scope.outcomes, h, &outcome, err));
+	r->scope.at_open = outcome == BF_OUTCOME_OPEN;
+	*pass = outcome != BF_OUTCOME_COMMITTED || h->max_timestamp < r->scope.range.time_first_ms ||
+			(h->log_append_time && h->max_timestamp > r->scope.range.time_last_ms);
 	return BF_OK;
 }
 
@@ -86,7 +100,7 @@ passed_over(KafkaReader *r, const BfBatchHeader *h, bool *pass, BfError *err)
 static BfStatus
 next_log_batch(KafkaReader *r, BfError *err)
 {
-	while (!r->at_open)
+	while (!r->scope.at_open)
 	{
 		BfBatchHeader h;
 		const uint8_t *bytes;
@@ -94,20 +108,21 @@ next_log_batch(KafkaReader *r, BfError *err)
 		BfStatus status;
 		bool pass;
 
-		BF_TRY(bf_log_walk_next(r->walk, &h, &bytes, &position, &r->path, err));
+		BF_TRY(bf_log_walk_next(r->walk, &h, &bytes, &position, &r->log_batch.path, err));
 		if (bytes == NULL)
 			return BF_OK;
 		BF_TRY(passed_over(r, &h, &pass, err));
 		/* An end is believed once the next batch confirms the offsets of the one that made it. */
-		if (r->at_open)
-			return bf_log_walk_next(r->walk, &h, &bytes, &position, &r->path, err);
+		if (r->scope.at_open)
+			return bf_log_walk_next(r->walk, &h, &bytes, &position, &r->log_batch.path, err);
 		if (pass)
 			continue;
-		status = bf_records_begin(r->codec, &h, bytes, position, r->scratch, &r->it, err);
+		status =
+			bf_records_begin(r->codec, &h, bytes, position, r->scratch, &r->log_batch.records, err);
 		if (status != BF_OK)
-			return bf_error_object(err, r->path);
-		r->have_batch = true;
-		r->started = false;
+			return bf_error_object(err, r->log_batch.path);
+		r->log_batch.active = true;
+		r->log_batch.started = false;
 		return BF_OK;
 	}
 	return BF_OK;
@@ -117,21 +132,24 @@ next_log_batch(KafkaReader *r, BfError *err)
 static BfStatus
 start_log_batch(KafkaReader *r, bool *wait, BfError *err)
 {
-	size_t n = bf_cursor_left(&r->it.cursor);
+	size_t n = bf_cursor_left(&r->log_batch.records.cursor);
 	const uint8_t *copy;
 
-	r->large = r->it.n_left >= SMALL_RECORDS || n > SMALL_BYTES;
-	*wait = r->batch.n_rows > 0 && (r->large || r->batch.n_rows + r->it.n_left > BF_BATCH_ROWS ||
-									r->copied_bytes + n > COPIED_BYTES_MAX);
+	r->log_batch.large = r->log_batch.records.n_left >= SMALL_RECORDS || n > SMALL_BYTES;
+	*wait =
+		r->fill.batch.n_rows > 0 &&
+		(r->log_batch.large || r->fill.batch.n_rows + r->log_batch.records.n_left > BF_BATCH_ROWS ||
+		 r->copied_bytes + n > COPIED_BYTES_MAX);
 	if (*wait)
 		return BF_OK;
-	if (!r->large)
+	if (!r->log_batch.large)
 	{
-		BF_TRY_PTR(r->copies, copy, bf_arena_memdup(r->copies, r->it.cursor.pos, n), err);
-		r->it.cursor = bf_cursor(copy, n, r->it.cursor.base_offset);
+		BF_TRY_PTR(r->copies, copy, bf_arena_memdup(r->copies, r->log_batch.records.cursor.pos, n),
+				   err);
+		r->log_batch.records.cursor = bf_cursor(copy, n, r->log_batch.records.cursor.base_offset);
 		r->copied_bytes += n;
 	}
-	r->started = true;
+	r->log_batch.started = true;
 	return BF_OK;
 }
 
@@ -141,46 +159,49 @@ start_log_batch(KafkaReader *r, bool *wait, BfError *err)
 static inline bool
 is_wanted(KafkaReader *r, int64_t offset)
 {
-	while (r->at_range < r->wanted.n && r->wanted.ranges[r->at_range].last < offset)
-		r->at_range++;
-	return r->at_range < r->wanted.n && offset >= r->wanted.ranges[r->at_range].first;
+	while (r->scope.at_range < r->scope.wanted.n &&
+		   r->scope.wanted.ranges[r->scope.at_range].last < offset)
+		r->scope.at_range++;
+	return r->scope.at_range < r->scope.wanted.n &&
+		   offset >= r->scope.wanted.ranges[r->scope.at_range].first;
 }
 
 static inline bool
 in_range(KafkaReader *r, const BfRecord *rec)
 {
-	if (rec->offset < r->next_offset || !is_wanted(r, rec->offset))
+	if (rec->offset < r->scope.next_offset || !is_wanted(r, rec->offset))
 		return false;
-	return !r->want_time || (rec->timestamp != -1 && rec->timestamp >= r->range.time_first_ms &&
-							 rec->timestamp <= r->range.time_last_ms);
+	return !r->scope.want_time ||
+		   (rec->timestamp != -1 && rec->timestamp >= r->scope.range.time_first_ms &&
+			rec->timestamp <= r->scope.range.time_last_ms);
 }
 
 static inline void
 set_null(KafkaReader *r, BfKafkaColumn c, int32_t row)
 {
-	r->has_null[c] = true;
-	bf_validity_set(r->valid[c], row, false);
+	r->fill.has_null[c] = true;
+	bf_validity_set(r->fill.valid[c], row, false);
 }
 
 static BfStatus
 put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 {
-	int32_t row = r->batch.n_rows++;
+	int32_t row = r->fill.batch.n_rows++;
 
-	r->offsets[row] = rec->offset;
-	r->timestamps_ms[row] = rec->timestamp;
-	r->keys[row] = rec->key;
-	r->values[row] = rec->value;
+	r->fill.offsets[row] = rec->offset;
+	r->fill.timestamps_ms[row] = rec->timestamp;
+	r->fill.keys[row] = rec->key;
+	r->fill.values[row] = rec->value;
 	if (rec->key_null)
 		set_null(r, BF_KAFKA_KEY, row);
 	if (rec->value_null)
 		set_null(r, BF_KAFKA_VALUE, row);
-	if (r->asked_for[BF_KAFKA_HEADERS])
+	if (r->fill.asked_for[BF_KAFKA_HEADERS])
 	{
-		size_t start = r->json->len;
+		size_t start = r->fill.json->len;
 
-		BF_TRY(bfi_kafka_headers_json(rec, r->json, err));
-		r->headers[row].len = (uint32_t) (r->json->len - start);
+		BF_TRY(bfi_kafka_headers_json(rec, r->fill.json, err));
+		r->fill.headers[row].len = (uint32_t) (r->fill.json->len - start);
 	}
 	return BF_OK;
 }
@@ -188,7 +209,7 @@ put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 static void
 set_nulls(KafkaReader *r, BfKafkaColumn c, const BfView *views, int32_t first)
 {
-	for (int32_t i = first; i < r->batch.n_rows; i++)
+	for (int32_t i = first; i < r->fill.batch.n_rows; i++)
 		if (views[i].ptr == NULL)
 			set_null(r, c, i);
 }
@@ -197,40 +218,41 @@ set_nulls(KafkaReader *r, BfKafkaColumn c, const BfView *views, int32_t first)
 static bool
 takes_all(KafkaReader *r)
 {
-	const BfBatchHeader *h = &r->it.header;
+	const BfBatchHeader *h = &r->log_batch.records.header;
 
-	return !r->want_time && !r->asked_for[BF_KAFKA_HEADERS] && h->base_offset >= r->next_offset &&
-		   is_wanted(r, h->base_offset) && h->last_offset <= r->wanted.ranges[r->at_range].last;
+	return !r->scope.want_time && !r->fill.asked_for[BF_KAFKA_HEADERS] &&
+		   h->base_offset >= r->scope.next_offset && is_wanted(r, h->base_offset) &&
+		   h->last_offset <= r->scope.wanted.ranges[r->scope.at_range].last;
 }
 
 static BfStatus
 fill_all(KafkaReader *r, BfError *err)
 {
-	int32_t row = r->batch.n_rows;
-	BfRecordColumns c = {.offsets = r->offsets + row,
-						 .timestamps = r->timestamps_ms + row,
-						 .keys = r->keys + row,
-						 .values = r->values + row};
+	int32_t row = r->fill.batch.n_rows;
+	BfRecordColumns c = {.offsets = r->fill.offsets + row,
+						 .timestamps = r->fill.timestamps_ms + row,
+						 .keys = r->fill.keys + row,
+						 .values = r->fill.values + row};
 	int32_t n;
 
-	BF_TRY(bf_records_columns(&r->it, &c, BF_BATCH_ROWS - row, &n, err));
-	r->batch.n_rows += n;
+	BF_TRY(bf_records_columns(&r->log_batch.records, &c, BF_BATCH_ROWS - row, &n, err));
+	r->fill.batch.n_rows += n;
 	if (c.key_nulls > 0)
-		set_nulls(r, BF_KAFKA_KEY, r->keys, row);
+		set_nulls(r, BF_KAFKA_KEY, r->fill.keys, row);
 	if (c.value_nulls > 0)
-		set_nulls(r, BF_KAFKA_VALUE, r->values, row);
+		set_nulls(r, BF_KAFKA_VALUE, r->fill.values, row);
 	return BF_OK;
 }
 
 static BfStatus
 fill_some(KafkaReader *r, BfError *err)
 {
-	while (r->batch.n_rows < BF_BATCH_ROWS)
+	while (r->fill.batch.n_rows < BF_BATCH_ROWS)
 	{
 		BfRecord rec;
 		bool more;
 
-		BF_TRY(bf_records_next(&r->it, &rec, &more, err));
+		BF_TRY(bf_records_next(&r->log_batch.records, &rec, &more, err));
 		if (!more)
 			break;
 		if (in_range(r, &rec))
@@ -243,15 +265,15 @@ fill_some(KafkaReader *r, BfError *err)
 static BfStatus
 fill(KafkaReader *r, BfError *err)
 {
-	int32_t left = r->it.n_left;
+	int32_t left = r->log_batch.records.n_left;
 
 	BF_TRY(takes_all(r) ? fill_all(r, err) : fill_some(r, err));
-	r->counters->entries_decoded += left - r->it.n_left;
-	if (r->it.n_left == 0 && bf_cursor_left(&r->it.cursor) == 0)
+	r->counters->entries_decoded += left - r->log_batch.records.n_left;
+	if (r->log_batch.records.n_left == 0 && bf_cursor_left(&r->log_batch.records.cursor) == 0)
 	{
-		r->have_batch = false;
-		if (r->it.header.last_offset >= r->next_offset)
-			r->next_offset = r->it.header.last_offset + 1;
+		r->log_batch.active = false;
+		if (r->log_batch.records.header.last_offset >= r->scope.next_offset)
+			r->scope.next_offset = r->log_batch.records.header.last_offset + 1;
 	}
 	return BF_OK;
 }
@@ -259,22 +281,22 @@ fill(KafkaReader *r, BfError *err)
 static BfStatus
 convert_timestamps(KafkaReader *r, BfError *err)
 {
-	for (int32_t i = 0; i < r->batch.n_rows; i++)
+	for (int32_t i = 0; i < r->fill.batch.n_rows; i++)
 	{
-		int64_t ms = r->timestamps_ms[i];
+		int64_t ms = r->fill.timestamps_ms[i];
 
-		bool fits = !__builtin_mul_overflow(ms, 1000, &r->timestamps_us[i]);
+		bool fits = !__builtin_mul_overflow(ms, 1000, &r->fill.timestamps_us[i]);
 
-		if (ms == -1 || (BF_UNLIKELY(!fits) && r->range.time_or_null))
+		if (ms == -1 || (BF_UNLIKELY(!fits) && r->scope.range.time_or_null))
 		{
-			r->timestamps_us[i] = 0;
+			r->fill.timestamps_us[i] = 0;
 			set_null(r, BF_KAFKA_TIMESTAMP, i);
 		}
 		else if (BF_UNLIKELY(!fits))
 		{
 			bf_error(err, BF_ERR_VALUE,
 					 "the timestamp of the record at offset %lld, %lld ms, is out of range",
-					 (long long) r->offsets[i], (long long) ms);
+					 (long long) r->fill.offsets[i], (long long) ms);
 			return bf_error_object(err, r->dir);
 		}
 	}
@@ -284,31 +306,31 @@ convert_timestamps(KafkaReader *r, BfError *err)
 static BfStatus
 finish_batch(KafkaReader *r, BfError *err)
 {
-	void *const data[BF_KAFKA_COLUMNS] = {[BF_KAFKA_OFFSET] = r->offsets,
-										  [BF_KAFKA_TIMESTAMP] = r->timestamps_us,
-										  [BF_KAFKA_KEY] = r->keys,
-										  [BF_KAFKA_VALUE] = r->values,
-										  [BF_KAFKA_HEADERS] = r->headers};
-	const uint8_t *text = r->json->data;
+	void *const data[BF_KAFKA_COLUMNS] = {[BF_KAFKA_OFFSET] = r->fill.offsets,
+										  [BF_KAFKA_TIMESTAMP] = r->fill.timestamps_us,
+										  [BF_KAFKA_KEY] = r->fill.keys,
+										  [BF_KAFKA_VALUE] = r->fill.values,
+										  [BF_KAFKA_HEADERS] = r->fill.headers};
+	const uint8_t *text = r->fill.json->data;
 
-	if (r->asked_for[BF_KAFKA_TIMESTAMP])
+	if (r->fill.asked_for[BF_KAFKA_TIMESTAMP])
 		BF_TRY(convert_timestamps(r, err));
-	if (r->asked_for[BF_KAFKA_HEADERS])
-		for (int32_t i = 0; i < r->batch.n_rows; i++)
+	if (r->fill.asked_for[BF_KAFKA_HEADERS])
+		for (int32_t i = 0; i < r->fill.batch.n_rows; i++)
 		{
-			r->headers[i].ptr = text;
-			text += r->headers[i].len;
+			r->fill.headers[i].ptr = text;
+			text += r->fill.headers[i].len;
 		}
-	for (int32_t i = 0; i < r->batch.n_cols; i++)
+	for (int32_t i = 0; i < r->fill.batch.n_cols; i++)
 	{
-		BfVector *v = &r->batch.cols[i];
-		BfKafkaColumn c = r->columns[i];
+		BfVector *v = &r->fill.batch.cols[i];
+		BfKafkaColumn c = r->fill.columns[i];
 
-		v->n = r->batch.n_rows;
+		v->n = r->fill.batch.n_rows;
 		if (c == BF_KAFKA_PARTITION)
 			continue;
 		v->data.raw = data[c];
-		v->validity = r->has_null[c] ? r->valid[c] : NULL;
+		v->validity = r->fill.has_null[c] ? r->fill.valid[c] : NULL;
 	}
 	return BF_OK;
 }
@@ -316,15 +338,15 @@ finish_batch(KafkaReader *r, BfError *err)
 static void
 clear_batch(KafkaReader *r)
 {
-	r->batch.n_rows = 0;
-	r->json->len = 0;
+	r->fill.batch.n_rows = 0;
+	r->fill.json->len = 0;
 	r->copied_bytes = 0;
 	bf_arena_reset(r->copies);
 	for (int c = 0; c < BF_KAFKA_COLUMNS; c++)
 	{
-		if (r->has_null[c])
-			memset(r->valid[c], 0xff, BF_VALIDITY_WORDS * sizeof *r->valid[c]);
-		r->has_null[c] = false;
+		if (r->fill.has_null[c])
+			memset(r->fill.valid[c], 0xff, BF_VALIDITY_WORDS * sizeof *r->fill.valid[c]);
+		r->fill.has_null[c] = false;
 	}
 }
 
@@ -334,30 +356,30 @@ kafka_next(BfReader *reader, const BfBatch **out, BfError *err)
 	KafkaReader *r = (KafkaReader *) (void *) reader;
 
 	clear_batch(r);
-	while (r->batch.n_rows < BF_BATCH_ROWS)
+	while (r->fill.batch.n_rows < BF_BATCH_ROWS)
 	{
 		BfStatus status;
 		bool wait = false;
 
-		if (!r->have_batch)
+		if (!r->log_batch.active)
 			BF_TRY(next_log_batch(r, err));
-		if (!r->have_batch)
+		if (!r->log_batch.active)
 			break;
-		if (!r->started)
+		if (!r->log_batch.started)
 			BF_TRY(start_log_batch(r, &wait, err));
 		if (wait)
 			break;
 		status = fill(r, err);
 		if (status != BF_OK)
-			return bf_error_object(err, r->path);
-		if (r->large && r->batch.n_rows > 0)
+			return bf_error_object(err, r->log_batch.path);
+		if (r->log_batch.large && r->fill.batch.n_rows > 0)
 			break;
 	}
 	*out = NULL;
-	if (r->batch.n_rows == 0)
+	if (r->fill.batch.n_rows == 0)
 		return BF_OK;
 	BF_TRY(finish_batch(r, err));
-	*out = &r->batch;
+	*out = &r->fill.batch;
 	return BF_OK;
 }
 
@@ -373,30 +395,30 @@ static BfStatus
 make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn *columns, int32_t n,
 			 BfError *err)
 {
-	BF_NEW_RAW(a, r->offsets, BF_BATCH_ROWS, err);
-	BF_NEW_RAW(a, r->timestamps_ms, BF_BATCH_ROWS, err);
-	BF_NEW_RAW(a, r->timestamps_us, BF_BATCH_ROWS, err);
-	BF_NEW_RAW(a, r->keys, BF_BATCH_ROWS, err);
-	BF_NEW_RAW(a, r->values, BF_BATCH_ROWS, err);
-	BF_NEW(a, r->headers, BF_BATCH_ROWS, err);
+	BF_NEW_RAW(a, r->fill.offsets, BF_BATCH_ROWS, err);
+	BF_NEW_RAW(a, r->fill.timestamps_ms, BF_BATCH_ROWS, err);
+	BF_NEW_RAW(a, r->fill.timestamps_us, BF_BATCH_ROWS, err);
+	BF_NEW_RAW(a, r->fill.keys, BF_BATCH_ROWS, err);
+	BF_NEW_RAW(a, r->fill.values, BF_BATCH_ROWS, err);
+	BF_NEW(a, r->fill.headers, BF_BATCH_ROWS, err);
 	for (int c = 0; c < BF_KAFKA_COLUMNS; c++)
 	{
-		BF_NEW_RAW(a, r->valid[c], BF_VALIDITY_WORDS, err);
-		memset(r->valid[c], 0xff, BF_VALIDITY_WORDS * sizeof *r->valid[c]);
+		BF_NEW_RAW(a, r->fill.valid[c], BF_VALIDITY_WORDS, err);
+		memset(r->fill.valid[c], 0xff, BF_VALIDITY_WORDS * sizeof *r->fill.valid[c]);
 	}
-	BF_NEW_RAW(a, r->columns, n, err);
-	BF_NEW(a, r->batch.cols, n, err);
-	r->batch.n_cols = n;
-	r->batch.entry = r->offsets;
-	r->batch.timestamp = r->timestamps_ms;
-	r->batch.first_row = -1;
+	BF_NEW_RAW(a, r->fill.columns, n, err);
+	BF_NEW(a, r->fill.batch.cols, n, err);
+	r->fill.batch.n_cols = n;
+	r->fill.batch.entry = r->fill.offsets;
+	r->fill.batch.timestamp = r->fill.timestamps_ms;
+	r->fill.batch.first_row = -1;
 	for (int32_t i = 0; i < n; i++)
 	{
-		BfVector *v = &r->batch.cols[i];
+		BfVector *v = &r->fill.batch.cols[i];
 		BfType type = bf_kafka_schema.fields[columns[i]].type;
 
-		r->columns[i] = columns[i];
-		r->asked_for[columns[i]] = true;
+		r->fill.columns[i] = columns[i];
+		r->fill.asked_for[columns[i]] = true;
 		if (columns[i] == BF_KAFKA_PARTITION)
 		{
 			BfValue value = {.type = type, .v.i32 = partition};
@@ -431,11 +453,12 @@ stop_at_open(BfArena *a, KafkaReader *r, BfLogDir *d, bool moved, BfError *err)
 {
 	int64_t open;
 
-	BF_TRY(bf_outcomes_new(a, d, &r->outcomes, err));
-	if (r->range.none_open_before && !moved)
+	BF_TRY(bf_outcomes_new(a, d, &r->scope.outcomes, err));
+	if (r->scope.range.none_open_before && !moved)
 		return BF_OK;
-	BF_TRY(bf_log_dir_open_before(d, r->wanted.ranges[r->wanted.n - 1].first, &open, err));
-	return keep_between(a, &r->wanted, 0, open - 1, err);
+	BF_TRY(
+		bf_log_dir_open_before(d, r->scope.wanted.ranges[r->scope.wanted.n - 1].first, &open, err));
+	return keep_between(a, &r->scope.wanted, 0, open - 1, err);
 }
 
 /* What a compaction that did not come to its end left: a merged segment over the first ones that it
@@ -459,28 +482,28 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 	bool moved = false;
 	int64_t offset;
 
-	r->wanted = r->range.offsets != NULL ? *r->range.offsets : walked;
+	r->scope.wanted = r->scope.range.offsets != NULL ? *r->scope.range.offsets : walked;
 	BF_TRY(bfi_kafka_start_offset(a, r->dir, &offset, err));
-	if (r->range.offset_first > offset)
-		offset = r->range.offset_first;
-	BF_TRY(keep_between(a, &r->wanted, offset, r->range.offset_end - 1, err));
-	if (r->range.time_first_ms > r->range.time_last_ms)
-		r->wanted.n = 0;
-	if (r->range.time_first_ms != INT64_MIN && search && r->wanted.n > 0)
+	if (r->scope.range.offset_first > offset)
+		offset = r->scope.range.offset_first;
+	BF_TRY(keep_between(a, &r->scope.wanted, offset, r->scope.range.offset_end - 1, err));
+	if (r->scope.range.time_first_ms > r->scope.range.time_last_ms)
+		r->scope.wanted.n = 0;
+	if (r->scope.range.time_first_ms != INT64_MIN && search && r->scope.wanted.n > 0)
 	{
-		BF_TRY(bf_log_dir_offset_for_time(d, r->range.time_first_ms, &offset, err));
-		moved = offset >= r->wanted.ranges[0].first;
-		BF_TRY(keep_between(a, &r->wanted, offset, BF_ENTRY_MAX, err));
+		BF_TRY(bf_log_dir_offset_for_time(d, r->scope.range.time_first_ms, &offset, err));
+		moved = offset >= r->scope.wanted.ranges[0].first;
+		BF_TRY(keep_between(a, &r->scope.wanted, offset, BF_ENTRY_MAX, err));
 	}
-	if (read_committed && r->wanted.n > 0)
+	if (read_committed && r->scope.wanted.n > 0)
 		BF_TRY(stop_at_open(a, r, d, moved, err));
-	if (r->wanted.n > 0)
-		all.last = r->wanted.ranges[r->wanted.n - 1].last;
-	if (search || r->wanted.n == 0)
-		walked = r->wanted;
+	if (r->scope.wanted.n > 0)
+		all.last = r->scope.wanted.ranges[r->scope.wanted.n - 1].last;
+	if (search || r->scope.wanted.n == 0)
+		walked = r->scope.wanted;
 	BF_TRY(bf_log_walk_new(a, d, &walked, false, &r->walk, err));
-	if (r->range.time_first_ms != INT64_MIN)
-		bf_log_walk_min_timestamp(r->walk, r->range.time_first_ms);
+	if (r->scope.range.time_first_ms != INT64_MIN)
+		bf_log_walk_min_timestamp(r->walk, r->scope.range.time_first_ms);
 	return BF_OK;
 }
 
@@ -502,12 +525,12 @@ bf_exec_kafka_reader(BfArena *a, const char *dir, int32_t partition, bool read_c
 	r->reader.next = kafka_next;
 	r->reader.name = kafka_name;
 	r->counters = counters != NULL ? counters : &r->own_counters;
-	r->range = *range;
-	r->want_time = range->time_first_ms != INT64_MIN || range->time_last_ms != INT64_MAX;
+	r->scope.range = *range;
+	r->scope.want_time = range->time_first_ms != INT64_MIN || range->time_last_ms != INT64_MAX;
 	BF_TRY_PTR(a, r->dir, bf_arena_strdup(a, dir), err);
 	BF_TRY(bf_codec_context_new(a, &r->codec, err));
 	BF_TRY(bf_buffer_new(a, BF_BATCH_BYTES_MAX, &r->scratch, err));
-	BF_TRY(bf_buffer_new(a, JSON_BYTES_MAX, &r->json, err));
+	BF_TRY(bf_buffer_new(a, JSON_BYTES_MAX, &r->fill.json, err));
 	r->copies = bf_arena_new(bf_arena_host(a), "small batches", COPIES_ARENA_BYTES_MAX);
 	if (r->copies == NULL)
 		return bf_arena_fail(a, 0, err);

@@ -10,17 +10,36 @@
 #define BF_EXEC_READ_PARQUET_INTERNAL_H
 
 #include "exec/read/parquet_reader.h"
+#include "exec/read/resolve.h"
 #include "parquet/prune.h"
 #include "vec/mapping.h"
 
 typedef struct BfiInput
 {
-	const BfField *want;
-	int32_t file_field; /* of the file's schema; -1: constant */
-	int32_t column;		/* of the scan; -1: constant */
-	BfMapping *mapping; /* NULL: constant */
-	BfVector constant;
+	BfiResolved is;
+	int32_t scan_column; /* -1: constant, or not read */
 } BfiInput;
+
+/* What the file is asked before its rows are. */
+typedef struct BfiParquetPred
+{
+	const BfPred *tree; /* NULL: nothing is pruned */
+	uint32_t prune;		/* of BF_PRUNE_ */
+	int32_t n_fields;	/* of the table's schema */
+	int32_t *inputs;	/* per field of the table's schema, -1: not in the predicate */
+} BfiParquetPred;
+
+/* The current row group. */
+typedef struct BfiParquetGroup
+{
+	BfArena *arena; /* its indexes and filters */
+	int32_t number;
+	bool open;
+	int32_t n_ranges; /* -1: all rows of the row group may match */
+	int32_t range;
+	bool in_range; /* the scan has been sent there */
+	const BfRowRange *ranges;
+} BfiParquetGroup;
 
 typedef struct BfiParquetReader
 {
@@ -32,24 +51,12 @@ typedef struct BfiParquetReader
 	BfParquetCounters no_counters;
 	int32_t rg_next;
 	int32_t rg_end;
-	bool in_row_group;
-
+	BfiParquetGroup group;
 	BfFilter *filter;
-	const BfPred *pred; /* NULL: nothing is pruned */
-	uint32_t prune;		/* of BF_PRUNE_ */
-	int32_t n_columns;	/* inputs whose vectors are wanted */
+	BfiParquetPred pred;
+	int32_t n_columns; /* inputs whose vectors are wanted */
 	int32_t n_inputs;
 	BfiInput *inputs;
-	int32_t n_pred_fields; /* of the table's schema */
-	int32_t *pred_inputs;  /* per field of the table's schema, -1: not in the predicate */
-
-	BfArena *rg_arena; /* of the current row group: its indexes and filters */
-	int32_t rg;
-	int32_t n_ranges; /* -1: all rows of the row group may match */
-	int32_t range;
-	bool in_range; /* the scan has been sent there */
-	const BfRowRange *ranges;
-
 	int32_t n_outputs;
 	BfBatch batch;	/* of n_columns vectors, the outputs first */
 	uint64_t *rows; /* BF_VALIDITY_WORDS: which of the batch count */
@@ -58,13 +65,10 @@ typedef struct BfiParquetReader
 /* Inputs and the scan. */
 extern BfStatus bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfConstants *constants,
 									BfError *err) BF_MUST_CHECK;
-/* Can row group r->rg have a row that matches? Fills the ranges. Nothing of it has been opened. */
+/* Can row group r->group.number have a row that matches? Fills the ranges. Nothing of it has been
+ * opened. */
 extern BfStatus bfi_parquet_prune(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
 /* The same by dictionaries, once the row group has been opened. */
 extern BfStatus
 bfi_parquet_prune_by_dictionary(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
-/* Names the file and the column. */
-extern BfStatus
-bfi_parquet_bad_column(const BfiParquetReader *r, const BfField *want, BfError *err);
-
 #endif

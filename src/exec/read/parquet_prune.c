@@ -21,9 +21,9 @@ typedef struct Prune
 static BfiInput *
 input_of(const BfiParquetReader *r, int32_t field)
 {
-	if (field < 0 || field >= r->n_pred_fields || r->pred_inputs[field] < 0)
+	if (field < 0 || field >= r->pred.n_fields || r->pred.inputs[field] < 0)
 		return NULL;
-	return &r->inputs[r->pred_inputs[field]];
+	return &r->inputs[r->pred.inputs[field]];
 }
 
 /* ---- statistics ---- */
@@ -71,12 +71,13 @@ row_group_stats(void *arg, int32_t field, BfColumnStats *s)
 
 	if (in == NULL)
 		return false;
-	if (in->mapping == NULL)
-		constant_stats(&in->constant, bf_parquet_row_group_rows(p->r->file, p->r->rg), s);
-	else if (!bf_parquet_row_group_stats(p->r->file, p->r->rg, in->file_field, s))
+	if (in->is.mapping == NULL)
+		constant_stats(&in->is.constant, bf_parquet_row_group_rows(p->r->file, p->r->group.number),
+					   s);
+	else if (!bf_parquet_row_group_stats(p->r->file, p->r->group.number, in->is.column, s))
 		return false;
-	promote_bound(&s->has_min, &s->min, in->want->type);
-	promote_bound(&s->has_max, &s->max, in->want->type);
+	promote_bound(&s->has_min, &s->min, in->is.want->type);
+	promote_bound(&s->has_max, &s->max, in->is.want->type);
 	return s->known;
 }
 
@@ -92,20 +93,20 @@ static bool
 page_stats(void *arg, int32_t field, BfColumnStats *s)
 {
 	Prune *p = arg;
-	int32_t input = p->r->pred_inputs[field];
+	int32_t input = p->r->pred.inputs[field];
 
 	*s = p->pages[input]->stats[p->page];
-	promote_bound(&s->has_min, &s->min, p->r->inputs[input].want->type);
-	promote_bound(&s->has_max, &s->max, p->r->inputs[input].want->type);
+	promote_bound(&s->has_min, &s->min, p->r->inputs[input].is.want->type);
+	promote_bound(&s->has_max, &s->max, p->r->inputs[input].is.want->type);
 	return s->known;
 }
 
 static BfStatus
 all_rows(Prune *p, Ranges *out, BfError *err)
 {
-	BF_NEW(p->r->rg_arena, out->at, 1, err);
+	BF_NEW(p->r->group.arena, out->at, 1, err);
 	out->n = 1;
-	out->at[0] = (BfRowRange){0, bf_parquet_row_group_rows(p->r->file, p->r->rg)};
+	out->at[0] = (BfRowRange){0, bf_parquet_row_group_rows(p->r->file, p->r->group.number)};
 	return BF_OK;
 }
 
@@ -116,20 +117,20 @@ leaf_ranges(Prune *p, const BfPred *pred, Ranges *out, BfError *err)
 	const BfParquetPages *pages;
 	int32_t input;
 
-	if (in == NULL || in->mapping == NULL)
+	if (in == NULL || in->is.mapping == NULL)
 		return all_rows(p, out, err);
-	input = p->r->pred_inputs[pred->field];
+	input = p->r->pred.inputs[pred->field];
 	if (!p->looked[input])
 	{
 		p->looked[input] = true;
-		BF_TRY(bf_parquet_pages(p->r->file, p->r->rg_arena, p->r->rg, in->file_field,
+		BF_TRY(bf_parquet_pages(p->r->file, p->r->group.arena, p->r->group.number, in->is.column,
 								&p->pages[input], err));
 	}
 	pages = p->pages[input];
 	if (pages == NULL)
 		return all_rows(p, out, err);
 	out->n = 0;
-	BF_NEW(p->r->rg_arena, out->at, pages->n, err);
+	BF_NEW(p->r->group.arena, out->at, pages->n, err);
 	for (p->page = 0; p->page < pages->n; p->page++)
 	{
 		if (!bf_pred_may_match(pred, page_stats, p))
@@ -209,8 +210,8 @@ ranges_of(Prune *p, const BfPred *pred, int depth, Ranges *out, BfError *err)
 		Ranges child;
 
 		BF_TRY(ranges_of(p, pred->children[i], depth + 1, &child, err));
-		BF_TRY((pred->kind == BF_PRED_AND ? intersect : unite)(p->r->rg_arena, &before, &child, out,
-															   err));
+		BF_TRY((pred->kind == BF_PRED_AND ? intersect : unite)(p->r->group.arena, &before, &child,
+															   out, err));
 	}
 	return BF_OK;
 }
@@ -219,18 +220,18 @@ static BfStatus
 prune_by_index(Prune *p, bool *may, BfError *err)
 {
 	BfiParquetReader *r = p->r;
-	int64_t left = bf_parquet_row_group_rows(r->file, r->rg);
+	int64_t left = bf_parquet_row_group_rows(r->file, r->group.number);
 	Ranges ranges;
 
-	BF_TRY(ranges_of(p, r->pred, 0, &ranges, err));
+	BF_TRY(ranges_of(p, r->pred.tree, 0, &ranges, err));
 	for (int32_t i = 0; i < ranges.n; i++)
 		left -= ranges.at[i].end - ranges.at[i].first;
 	r->counters->rows_by_index += left;
 	*may = ranges.n > 0;
 	if (left > 0)
 	{
-		r->ranges = ranges.at;
-		r->n_ranges = ranges.n;
+		r->group.ranges = ranges.at;
+		r->group.n_ranges = ranges.n;
 	}
 	return BF_OK;
 }
@@ -246,19 +247,19 @@ bloom_may_have(void *arg, int32_t field, const BfValue *value)
 	BfValue mine;
 	bool may = true;
 
-	if (p->status != BF_OK || in == NULL || in->mapping == NULL || value->is_null)
+	if (p->status != BF_OK || in == NULL || in->is.mapping == NULL || value->is_null)
 		return true;
-	input = p->r->pred_inputs[field];
+	input = p->r->pred.inputs[field];
 	if (!p->looked[input])
 	{
 		p->looked[input] = true;
-		p->status = bf_parquet_bloom(p->r->file, p->r->rg_arena, p->r->rg, in->file_field,
-									 &p->blooms[input], p->err);
+		p->status = bf_parquet_bloom(p->r->file, p->r->group.arena, p->r->group.number,
+									 in->is.column, &p->blooms[input], p->err);
 	}
 	if (p->status != BF_OK || p->blooms[input] == NULL)
 		return true;
 	switch (
-		bf_value_demote(value, bf_parquet_schema(p->r->file)->fields[in->file_field].type, &mine))
+		bf_value_demote(value, bf_parquet_schema(p->r->file)->fields[in->is.column].type, &mine))
 	{
 		case BF_DEMOTED_NONE: return false;
 		case BF_DEMOTED_UNKNOWN: return true;
@@ -276,9 +277,9 @@ begin(BfiParquetReader *r, Prune *p, BfError *err)
 	memset(p, 0, sizeof *p);
 	p->r = r;
 	p->err = err;
-	BF_NEW(r->rg_arena, p->pages, r->n_inputs, err);
-	BF_NEW(r->rg_arena, p->blooms, r->n_inputs, err);
-	BF_NEW(r->rg_arena, p->looked, r->n_inputs, err);
+	BF_NEW(r->group.arena, p->pages, r->n_inputs, err);
+	BF_NEW(r->group.arena, p->blooms, r->n_inputs, err);
+	BF_NEW(r->group.arena, p->looked, r->n_inputs, err);
 	return BF_OK;
 }
 
@@ -288,24 +289,26 @@ prune(BfiParquetReader *r, bool *may, BfError *err)
 	Prune p;
 
 	*may = true;
-	bf_arena_reset(r->rg_arena);
+	bf_arena_reset(r->group.arena);
 	BF_TRY(begin(r, &p, err));
-	if ((r->prune & BF_PRUNE_ROW_GROUP) != 0 && !bf_pred_may_match(r->pred, row_group_stats, &p))
+	if ((r->pred.prune & BF_PRUNE_ROW_GROUP) != 0 &&
+		!bf_pred_may_match(r->pred.tree, row_group_stats, &p))
 	{
 		r->counters->row_groups_by_statistics++;
 		*may = false;
 		return BF_OK;
 	}
-	if ((r->prune & BF_PRUNE_BLOOM) != 0)
+	if ((r->pred.prune & BF_PRUNE_BLOOM) != 0)
 	{
 		/* What the statistics exclude needs no filter. */
-		*may = (r->prune & BF_PRUNE_ROW_GROUP) != 0
-				   ? bf_pred_may_match_and_contain(r->pred, row_group_stats, bloom_may_have, &p)
-				   : bf_pred_may_contain(r->pred, bloom_may_have, &p);
+		*may =
+			(r->pred.prune & BF_PRUNE_ROW_GROUP) != 0
+				? bf_pred_may_match_and_contain(r->pred.tree, row_group_stats, bloom_may_have, &p)
+				: bf_pred_may_contain(r->pred.tree, bloom_may_have, &p);
 		BF_TRY(p.status);
 		r->counters->row_groups_by_bloom += !*may;
 	}
-	if (!*may || (r->prune & BF_PRUNE_PAGE) == 0)
+	if (!*may || (r->pred.prune & BF_PRUNE_PAGE) == 0)
 		return BF_OK;
 	memset(p.looked, 0, (size_t) r->n_inputs * sizeof *p.looked);
 	return prune_by_index(&p, may, err);
@@ -343,9 +346,9 @@ any_entry(BfiParquetReader *r, const BfPred *leaf, BfiInput *in, const BfVector 
 
 		part.n = dict->n - first < BF_BATCH_ROWS ? dict->n - first : BF_BATCH_ROWS;
 		part.data.raw = (uint8_t *) dict->data.raw + (size_t) first * size;
-		BF_TRY(bf_mapping_apply(in->mapping, &part, &promoted, err));
+		BF_TRY(bf_mapping_apply(in->is.mapping, &part, &promoted, err));
 		memset(r->rows, 0xff, BF_VALIDITY_WORDS * sizeof *r->rows);
-		BF_TRY(bf_pred_filter(leaf, part.n, the_vector, &promoted, r->rg_arena, r->rows, err));
+		BF_TRY(bf_pred_filter(leaf, part.n, the_vector, &promoted, r->group.arena, r->rows, err));
 		for (int32_t w = 0; w < BF_VALIDITY_WORDS; w++)
 			*may |= r->rows[w] != 0;
 	}
@@ -360,9 +363,9 @@ dictionary_leaf(BfiParquetReader *r, const BfPred *leaf, bool *may, BfError *err
 	BfStatus status;
 
 	*may = true;
-	if (in == NULL || in->column < 0 || leaf->kind == BF_PRED_IS_NULL)
+	if (in == NULL || in->scan_column < 0 || leaf->kind == BF_PRED_IS_NULL)
 		return BF_OK;
-	BF_TRY(bf_parquet_scan_dictionary(r->scan, in->column, &dict, err));
+	BF_TRY(bf_parquet_scan_dictionary(r->scan, in->scan_column, &dict, err));
 	if (dict == NULL)
 		return BF_OK;
 	status = any_entry(r, leaf, in, dict, may, err);
@@ -393,7 +396,7 @@ dictionaries(BfiParquetReader *r, const BfPred *pred, int depth, bool *may, BfEr
 BfStatus
 bfi_parquet_prune_by_dictionary(BfiParquetReader *r, bool *may, BfError *err)
 {
-	BF_TRY(dictionaries(r, r->pred, 0, may, err));
+	BF_TRY(dictionaries(r, r->pred.tree, 0, may, err));
 	r->counters->row_groups_by_dictionary += !*may;
 	return BF_OK;
 }

@@ -10,15 +10,10 @@ static BfStatus
 fill_column(BfiParquetReader *r, int32_t i, const BfBatch *from, BfError *err)
 {
 	BfiInput *in = &r->inputs[i];
+	const BfVector *v = in->scan_column >= 0 ? &from->cols[in->scan_column] : NULL;
 
-	if (in->mapping == NULL)
-	{
-		r->batch.cols[i] = in->constant;
-		r->batch.cols[i].n = from->n_rows;
-		return BF_OK;
-	}
-	if (bf_mapping_apply(in->mapping, &from->cols[in->column], &r->batch.cols[i], err) != BF_OK)
-		return bfi_parquet_bad_column(r, in->want, err);
+	if (bfi_resolved_vector(&in->is, v, from->n_rows, &r->batch.cols[i], err) != BF_OK)
+		return bf_error_object(err, r->name);
 	return BF_OK;
 }
 
@@ -37,19 +32,19 @@ next_row_group(BfiParquetReader *r, BfError *err)
 {
 	bool may = true;
 
-	r->rg = r->rg_next++;
-	r->n_ranges = -1;
-	r->range = 0;
-	if (r->pred != NULL)
+	r->group.number = r->rg_next++;
+	r->group.n_ranges = -1;
+	r->group.range = 0;
+	if (r->pred.tree != NULL)
 		BF_TRY(bfi_parquet_prune(r, &may, err));
 	if (!may)
 		return BF_OK;
-	BF_TRY(bf_parquet_scan_row_group(r->scan, r->rg, err));
-	if (r->pred != NULL && (r->prune & BF_PRUNE_DICTIONARY) != 0)
+	BF_TRY(bf_parquet_scan_row_group(r->scan, r->group.number, err));
+	if (r->pred.tree != NULL && (r->pred.prune & BF_PRUNE_DICTIONARY) != 0)
 		BF_TRY(bfi_parquet_prune_by_dictionary(r, &may, err));
 	if (!may)
 		r->counters->row_groups_read--;
-	r->in_row_group = may;
+	r->group.open = may;
 	return BF_OK;
 }
 
@@ -57,19 +52,19 @@ next_row_group(BfiParquetReader *r, BfError *err)
 static BfStatus
 next_in_row_group(BfiParquetReader *r, const BfBatch **out, BfError *err)
 {
-	if (r->n_ranges < 0)
+	if (r->group.n_ranges < 0)
 		return bf_parquet_scan_next_early(r->scan, INT64_MAX, out, err);
-	for (*out = NULL; r->range < r->n_ranges; r->range++)
+	for (*out = NULL; r->group.range < r->group.n_ranges; r->group.range++)
 	{
-		const BfRowRange *range = &r->ranges[r->range];
+		const BfRowRange *range = &r->group.ranges[r->group.range];
 
-		if (!r->in_range)
+		if (!r->group.in_range)
 			bf_parquet_scan_seek(r->scan, range->first);
-		r->in_range = true;
+		r->group.in_range = true;
 		BF_TRY(bf_parquet_scan_next_early(r->scan, range->end, out, err));
 		if (*out != NULL)
 			return BF_OK;
-		r->in_range = false;
+		r->group.in_range = false;
 	}
 	return BF_OK;
 }
@@ -81,12 +76,12 @@ next_batch(BfiParquetReader *r, const BfBatch **out, BfError *err)
 	*out = NULL;
 	for (;;)
 	{
-		BF_TRY(bf_check_cancel(bf_arena_host(r->rg_arena), err));
-		if (r->in_row_group)
+		BF_TRY(bf_check_cancel(bf_arena_host(r->group.arena), err));
+		if (r->group.open)
 			BF_TRY(next_in_row_group(r, out, err));
 		if (*out != NULL)
 			return BF_OK;
-		r->in_row_group = r->in_range = false;
+		r->group.open = r->group.in_range = false;
 		if (r->rg_next >= r->rg_end)
 			return BF_OK;
 		BF_TRY(next_row_group(r, err));
@@ -150,7 +145,7 @@ bf_exec_parquet_reader_reset(BfReader *base, int32_t rg_first, int32_t rg_end)
 	BF_ASSERT(rg_first >= 0);
 	r->rg_next = rg_first;
 	r->rg_end = rg_end < 0 || rg_end > n ? n : rg_end;
-	r->in_row_group = r->in_range = false;
+	r->group.open = r->group.in_range = false;
 }
 
 static void
@@ -175,16 +170,16 @@ bf_exec_parquet_reader_filtered(BfArena *a, BfParquetFile *file, const BfProject
 	r->counters = counters != NULL ? counters : &r->no_counters;
 	if (filter != NULL)
 	{
-		r->pred = filter->pred;
-		r->prune = filter->prune;
+		r->pred.tree = filter->pred;
+		r->pred.prune = filter->prune;
 	}
 	BF_TRY(bf_filter_new(a, projection, filter, &r->filter, err));
 	r->n_outputs = projection->n_fields;
-	BF_TRY_PTR(a, r->rg_arena, bf_arena_new(bf_arena_host(a), "Parquet row group", RG_BYTES_MAX),
+	BF_TRY_PTR(a, r->group.arena, bf_arena_new(bf_arena_host(a), "Parquet row group", RG_BYTES_MAX),
 			   err);
-	if (!bf_arena_on_cleanup(a, free_arena, r->rg_arena))
+	if (!bf_arena_on_cleanup(a, free_arena, r->group.arena))
 	{
-		bf_arena_free(r->rg_arena);
+		bf_arena_free(r->group.arena);
 		return bf_arena_fail(a, 0, err);
 	}
 	BF_TRY(bfi_parquet_resolve(a, r, constants, err));

@@ -1,68 +1,19 @@
 /*
  * Which column of the file, or which constant, each column that is asked for is.
  */
-#include "exec/read/constants.h"
 #include "exec/read/parquet_internal.h"
-
-BfStatus
-bfi_parquet_bad_column(const BfiParquetReader *r, const BfField *want, BfError *err)
-{
-	bf_error_column(err, want->name);
-	return bf_error_object(err, r->name);
-}
-
-/* A constant may be of the type that the column had when its file was written. */
-static BfStatus
-promote_constant(BfArena *a, BfiParquetReader *r, const BfField *want, const BfValue *from,
-				 BfVector *out, BfError *err)
-{
-	if (bf_mapping_constant(a, want, from, out, err) != BF_OK)
-		return bfi_parquet_bad_column(r, want, err);
-	return BF_OK;
-}
-
-/* A column that the file does not have. */
-static BfStatus
-resolve_missing(BfArena *a, BfiParquetReader *r, const BfField *want, const BfValue *constant,
-				BfVector *out, BfError *err)
-{
-	if (constant != NULL)
-		return promote_constant(a, r, want, constant, out, err);
-	if (want->id != 0 && !bf_parquet_has_field_ids(r->file) && !want->mapped)
-	{
-		bf_error(err, BF_ERR_UNSUPPORTED,
-				 "the file has no field ids and the table has no name mapping");
-		return bfi_parquet_bad_column(r, want, err);
-	}
-	if (want->has_default)
-		return bf_vector_init_const(a, out, want, &want->initial_default, 0, err);
-	if (want->required)
-	{
-		bf_error(err, BF_ERR_CORRUPT, "the file lacks the required column \"%.100s\"", want->name);
-		return bfi_parquet_bad_column(r, want, err);
-	}
-	bf_vector_set_null(out, want->type, 0);
-	return BF_OK;
-}
 
 static BfStatus
 resolve_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfConstants *constants,
 			  BfiInput *in, BfError *err)
 {
-	const BfSchema *file = bf_parquet_schema(r->file);
-	const BfValue *constant = bfi_constant_of(constants, want->id);
-	bool has_ids = bf_parquet_has_field_ids(r->file);
+	const BfiColumns columns = {.schema = bf_parquet_schema(r->file),
+								.has_ids = bf_parquet_has_field_ids(r->file),
+								.what = "file"};
 
-	in->want = want;
-	in->column = -1;
-	if (bfi_field_with_constants(a, want, constants, &want, err) != BF_OK)
-		return bfi_parquet_bad_column(r, want, err);
-	if (bf_field_find(file->fields, file->n_fields, has_ids, want, &in->file_field, err) != BF_OK)
+	in->scan_column = -1;
+	if (bfi_resolve(a, &columns, want, constants, &in->is, err) != BF_OK)
 		return bf_error_object(err, r->name);
-	if (in->file_field < 0)
-		return resolve_missing(a, r, want, constant, &in->constant, err);
-	if (bf_mapping_new(a, &file->fields[in->file_field], want, has_ids, &in->mapping, err) != BF_OK)
-		return bfi_parquet_bad_column(r, want, err);
 	return BF_OK;
 }
 
@@ -84,7 +35,7 @@ add_unread(BfArena *a, BfiParquetReader *r, const BfProjection *p, const int32_t
 			i = r->n_inputs++;
 			BF_TRY(resolve_input(a, r, want, constants, &r->inputs[i], err));
 		}
-		r->pred_inputs[pred_fields[k]] = i;
+		r->pred.inputs[pred_fields[k]] = i;
 	}
 	return BF_OK;
 }
@@ -96,13 +47,13 @@ add_inputs(BfArena *a, BfiParquetReader *r, const BfConstants *constants, BfErro
 	int32_t *pred_fields = NULL;
 	int32_t n_pred = 0;
 
-	if (r->pred != NULL)
-		BF_TRY(bf_pred_fields(r->pred, a, &pred_fields, &n_pred, err));
+	if (r->pred.tree != NULL)
+		BF_TRY(bf_pred_fields(r->pred.tree, a, &pred_fields, &n_pred, err));
 	BF_NEW(a, r->inputs, p->n_fields + n_pred, err);
-	BF_NEW(a, r->pred_inputs, p->schema->n_fields, err);
-	r->n_pred_fields = p->schema->n_fields;
+	BF_NEW(a, r->pred.inputs, p->schema->n_fields, err);
+	r->pred.n_fields = p->schema->n_fields;
 	for (int32_t i = 0; i < p->schema->n_fields; i++)
-		r->pred_inputs[i] = -1;
+		r->pred.inputs[i] = -1;
 	for (int32_t i = 0; i < p->n_fields; i++)
 		BF_TRY(
 			resolve_input(a, r, &p->schema->fields[p->fields[i]], constants, &r->inputs[i], err));
@@ -115,7 +66,7 @@ static BfStatus
 make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 {
 	const BfMapping **mappings;
-	bool use_index = (r->prune & BF_PRUNE_PAGE) != 0;
+	bool use_index = (r->pred.prune & BF_PRUNE_PAGE) != 0;
 	int32_t *columns;
 	int32_t n = 0;
 	int32_t n_early = 0;
@@ -128,11 +79,11 @@ make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 			BfiInput *in = &r->inputs[i];
 			bool early = bf_filter_decides(r->filter, i);
 
-			if (in->mapping == NULL || early != (pass == 0))
+			if (in->is.mapping == NULL || early != (pass == 0))
 				continue;
-			in->column = n;
-			columns[n] = in->file_field;
-			mappings[n++] = in->mapping;
+			in->scan_column = n;
+			columns[n] = in->is.column;
+			mappings[n++] = in->is.mapping;
 			n_early += early;
 		}
 	if (!bf_filter_any(r->filter))
