@@ -176,7 +176,6 @@ bifangExplainForeignScan(ForeignScanState *node, ExplainState *es)
 
 	n->scan->explain = true; /* what has not run by now will not */
 	w = bifang_scan_work(n->scan, node->ss.ps.state->es_snapshot);
-	bifang_scan_count_deletes(n->scan);
 	explain_filter(node, es);
 	explain_work(w, es);
 	if (es->analyze)

@@ -172,8 +172,6 @@ bifangShutdownForeignScan(ForeignScanState *node)
 
 	if (shared == NULL)
 		return;
-	bifang_scan_count_deletes(n->scan);
-	n->scan->delete_set = NULL; /* so that they are not counted again */
 	if (IsParallelWorker())
 	{
 		SpinLockAcquire(&shared->mutex);

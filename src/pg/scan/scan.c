@@ -79,8 +79,6 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 		s->pred.tree =
 			bifang_pushdown_pred(s->pred.push, s->pred.arena, bifang_scan_push_column, s);
 	}
-	if (s->delete_set != NULL)
-		bifang_delete_set_replan(s->delete_set);
 	bifang_worklist_plan(s->work, s->pred.tree, s->pred.prune,
 						 s->estimate			  ? BF_SCAN_ESTIMATE
 						 : s->turn.shared != NULL ? BF_SCAN_CUT
@@ -100,13 +98,6 @@ close_unit(BifangScan *s)
 	s->open.batch = NULL;
 	s->open.types = NULL;
 	MemoryContextReset(s->open.cxt);
-}
-
-void
-bifang_scan_count_deletes(BifangScan *s)
-{
-	if (s->delete_set != NULL)
-		s->count.deletes = *bifang_delete_set_counters(s->delete_set);
 }
 
 /* The next unit for this process. */

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "exec/delete/load.h"
 #include "exec/filter/filter.h"
 #include "exec/reader.h"
 #include "log/segment.h"
@@ -27,7 +28,6 @@
 #include "pg/catalog/options.h"
 #include "pg/convert/out.h"
 #include "pg/push/pushdown.h"
-#include "pg/scan/deletes.h"
 #include "pg/scan/worklist.h"
 #include "scan/next.h"
 
@@ -130,7 +130,6 @@ typedef struct BifangScan
 	bool explain;		  /* only what is known without running anything */
 	bool estimate;		  /* only how many rows there are: nothing will be read */
 	bool planned;		  /* the worklist is planned for the predicate's values as they are */
-	BifangDeleteSet *delete_set;
 	BifangScanColumns cols;
 	BifangScanPred pred;
 	BifangScanTurn turn;
@@ -151,8 +150,6 @@ extern void bifang_scan_sample(BifangScan *s, int32 n);
 extern void bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next);
 /* Fills the next slice (n_rows >= 1, row = 0); false at the end. */
 extern bool bifang_scan_fill(BifangScan *s, Snapshot snapshot);
-/* What the deletes counted, into the counters. */
-extern void bifang_scan_count_deletes(BifangScan *s);
 /* The worklist, made and planned if it is not. */
 extern BifangWorklist *bifang_scan_work(BifangScan *s, Snapshot snapshot);
 /* The worklist, pinned but perhaps not planned. */

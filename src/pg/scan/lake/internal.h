@@ -6,12 +6,14 @@
 
 #include "pg/catalog/point.h"
 #include "pg/scan/kind.h"
+#include "pg/scan/lake/deletes.h"
 
 /* BifangWorklist.own of a lake table. */
 typedef struct BifangLakeWork
 {
 	BifangPoint point;
-	const BfIcePlan *plan; /* NULL before it is planned */
+	const BfIcePlan *plan;	  /* NULL before it is planned */
+	BifangDeleteSet *deletes; /* NULL before a file has some */
 } BifangLakeWork;
 
 static inline BifangLakeWork *

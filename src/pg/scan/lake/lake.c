@@ -133,11 +133,15 @@ lake_plan(BifangWorklist *w, uint32 prune)
 static void
 plan_lake(BifangWorklist *w, uint32 prune)
 {
-	BfIcePlan *plan = lake_plan(w, prune);
-	int64 unknown = bf_scan_unknown_ledger(w->pins, plan);
+	BifangLakeWork *lake = bifang_lake_work(w);
+	BfIcePlan *plan;
+	int64 unknown;
 	BfError err;
 
-	bifang_lake_work(w)->plan = plan;
+	if (lake->deletes != NULL)
+		bifang_delete_set_replan(lake->deletes);
+	lake->plan = plan = lake_plan(w, prune);
+	unknown = bf_scan_unknown_ledger(w->pins, plan);
 	if (unknown >= 0)
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
 						errmsg("\"%s\" names rows of ledger " INT64_FORMAT

@@ -78,6 +78,7 @@ check_inside(const BifangScan *s, const char *path)
 static void
 open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 {
+	BifangLakeWork *lake = bifang_lake_work(s->work);
 	const BfIceDataFile *f = u->file;
 	BfConstants *constants = palloc(sizeof *constants);
 	int32 n_fields = s->work->schema->n_fields;
@@ -92,10 +93,11 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 		check_inside(s, bf_ice_delete(f, i)->path);
 	if (bf_ice_n_deletes(f) > 0)
 	{
-		if (s->delete_set == NULL)
-			s->delete_set = bifang_delete_set_new(s->cxt, bifang_lake_work(s->work)->point.table,
-												  s->options.verify_checksums, &s->count.io);
-		deletes = bifang_delete_set_of(s->delete_set, a, f, u->piece == 0);
+		if (lake->deletes == NULL)
+			lake->deletes =
+				bifang_delete_set_new(s->work->cxt, lake->point.table, s->options.verify_checksums,
+									  &s->count.io, &s->count.deletes);
+		deletes = bifang_delete_set_of(lake->deletes, a, f, u->piece == 0);
 	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
 	projection = unit_projection(s, u);

@@ -1,7 +1,7 @@
 /*
- * pg/scan/deletes.c: what is deleted of the data files of one scan; see deletes.h.
+ * pg/scan/lake/deletes.c: what is deleted of the data files of one scan; see deletes.h.
  */
-#include "pg/scan/deletes.h"
+#include "pg/scan/lake/deletes.h"
 
 #include "lib/stringinfo.h"
 #include "common/hashfn.h"
@@ -18,8 +18,10 @@ struct BifangDeleteSet
 	MemoryContext plan_cxt; /* what points into the plan */
 	const BfIceTable *table;
 	BfDeleteCache *cache;
-	HTAB *scopes;	 /* partition as bytes -> number */
-	HTAB *scope_ofs; /* delete file of the plan -> number */
+	BfDeleteCounters counted; /* what of the cache's counters is in *count */
+	BfDeleteCounters *count;  /* borrowed */
+	HTAB *scopes;			  /* partition as bytes -> number */
+	HTAB *scope_ofs;		  /* delete file of the plan -> number */
 	int32 n_scopes;
 };
 
@@ -54,7 +56,7 @@ column_of(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err)
 
 BifangDeleteSet *
 bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_checksums,
-					  BfIoCounters *io)
+					  BfIoCounters *io, BfDeleteCounters *count)
 {
 	BifangDeleteSet *s = MemoryContextAllocZero(cxt, sizeof *s);
 	BfDeleteOptions options = {.resolve = resolve,
@@ -68,6 +70,7 @@ bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_ch
 
 	s->cxt = cxt;
 	s->table = table;
+	s->count = count;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_delete_cache_new(bifang_arena(cxt, "deletes", BIFANG_ARENA_MAX_METADATA),
 									 &options, &s->cache, &err),
@@ -182,6 +185,19 @@ source_of(BifangDeleteSet *s, const BfIceDeleteFile *f)
 	return source;
 }
 
+/* What the cache has counted since the last time. */
+static void
+count_more(BifangDeleteSet *s)
+{
+	const BfDeleteCounters *now = bf_delete_counters(s->cache);
+
+	s->count->files_read += now->files_read - s->counted.files_read;
+	s->count->positions += now->positions - s->counted.positions;
+	s->count->keys += now->keys - s->counted.keys;
+	s->count->dangling += now->dangling - s->counted.dangling;
+	s->counted = *now;
+}
+
 BfDeletes *
 bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, bool count)
 {
@@ -201,11 +217,6 @@ bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, boo
 	pfree(sources);
 	if (out != NULL && count)
 		bf_delete_count_dangling(s->cache, out, f->record_count);
+	count_more(s);
 	return out;
-}
-
-const BfDeleteCounters *
-bifang_delete_set_counters(const BifangDeleteSet *s)
-{
-	return bf_delete_counters(s->cache);
 }
