@@ -6,8 +6,8 @@
  *   + live ranges: [0, end) of every ledger minus the lake     file or the live directory
  *
  * which are disjoint and complete. All ranges of one ledger become one unit. A table may have very
- * many logical files and ledgers, so the files are gone over twice in all: once to count what each
- * ledger has, once to lay its ranges side by side.
+ * many files, logical files and ledgers: all files are gone over once, and the logical ones twice
+ * more, to count what each ledger has and to lay its ranges side by side.
  */
 #include "scan/work.h"
 
@@ -17,25 +17,14 @@ const BfScanTier bf_scan_lake_tiers[BF_SCAN_LAKE_TIERS + 1] = {
 	[BF_SCAN_LIVE] = {"live", "Live Ledgers", "Live Rows", true},
 };
 
-int64_t
-bf_scan_unknown_ledger(const BfScanPins *pins, const BfIcePlan *plan)
-{
-	int64_t last = -1;
-
-	for (int32_t i = 0; i < plan->n_files; i++)
-	{
-		const BfIceDataFile *f = &plan->files[i];
-
-		if (!f->logical || f->log.ledger_id == last)
-			continue;
-		last = f->log.ledger_id;
-		if (bf_scan_pins_ledger(pins, last) == NULL)
-			return last;
-	}
-	return -1;
-}
-
 /* ---- what the lake names of each ledger ---- */
+
+/* The plan's logical files. */
+typedef struct Logical
+{
+	int32_t n;
+	const BfIceDataFile **files;
+} Logical;
 
 /* Ranges of ledger i are ranges[first[i]] up to ranges[first[i + 1]]. */
 typedef struct Named
@@ -44,8 +33,8 @@ typedef struct Named
 	BfRange *ranges;
 } Named;
 
-/* The ledger's number, -1 for one that the pins don't know; files of one ledger mostly come
- * together. */
+/* The number of the file's ledger, -1 for one that the pins don't know; files of one ledger mostly
+ * come together, so `last` is tried first. */
 static int32_t
 number_of(const BfScanPins *pins, const BfIceDataFile *f, int32_t last)
 {
@@ -57,32 +46,40 @@ number_of(const BfScanPins *pins, const BfIceDataFile *f, int32_t last)
 	return found == NULL ? -1 : (int32_t) (found - pins->ledgers);
 }
 
+/* *unknown: a ledger of one of the files that the pins don't know; -1 = none is. */
 static BfStatus
-gather(BfArena *a, const BfScanPins *pins, const BfIcePlan *plan, Named *named, BfError *err)
+gather(BfArena *a, const BfScanPins *pins, const Logical *logical, Named *named, int64_t *unknown,
+	   BfError *err)
 {
 	int32_t last = -1;
 	int64_t *at;
 
 	BF_NEW(a, named->first, (int64_t) pins->n_ledgers + 1, err);
 	BF_NEW(a, at, pins->n_ledgers, err);
-	for (int32_t i = 0; i < plan->n_files; i++)
-		if (plan->files[i].logical && (last = number_of(pins, &plan->files[i], last)) >= 0)
-			named->first[last + 1] += plan->files[i].log.ranges.n;
+	for (int32_t i = 0; i < logical->n; i++)
+	{
+		last = number_of(pins, logical->files[i], last);
+		if (last < 0)
+		{
+			*unknown = logical->files[i]->log.ledger_id;
+			return BF_OK;
+		}
+		named->first[last + 1] += logical->files[i]->log.ranges.n;
+	}
 	for (int32_t i = 0; i < pins->n_ledgers; i++)
 	{
 		at[i] = named->first[i];
 		named->first[i + 1] += named->first[i];
 	}
 	BF_NEW_RAW(a, named->ranges, named->first[pins->n_ledgers], err);
-	last = -1;
-	for (int32_t i = 0; i < plan->n_files; i++)
+	for (int32_t i = 0; i < logical->n; i++)
 	{
-		const BfRangeSet *set = &plan->files[i].log.ranges;
+		const BfRangeSet *set = &logical->files[i]->log.ranges;
 
-		if (!plan->files[i].logical || (last = number_of(pins, &plan->files[i], last)) < 0 ||
-			set->n == 0)
-			continue;
-		memcpy(named->ranges + at[last], set->ranges, (size_t) set->n * sizeof *set->ranges);
+		last = number_of(pins, logical->files[i], last);
+		BF_ASSERT(last >= 0);
+		if (set->n > 0)
+			memcpy(named->ranges + at[last], set->ranges, (size_t) set->n * sizeof *set->ranges);
 		at[last] += set->n;
 		BF_ASSERT(at[last] <= named->first[last + 1]);
 	}
@@ -152,12 +149,13 @@ add_unit(BfScanList *l, const BfScanLedger *ledger, const BfRangeSet *ranges, Bf
 }
 
 static BfStatus
-add_ledgers(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, BfError *err)
+add_ledgers(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, const Logical *logical,
+			int64_t *unknown, BfError *err)
 {
 	Named named;
 
-	BF_TRY(gather(l->arena, pins, plan, &named, err));
-	for (int32_t i = 0; i < pins->n_ledgers; i++)
+	BF_TRY(gather(l->arena, pins, logical, &named, unknown, err));
+	for (int32_t i = 0; i < pins->n_ledgers && *unknown < 0; i++)
 	{
 		const BfScanLedger *ledger = &pins->ledgers[i];
 		BfRangeSet lake;
@@ -183,19 +181,21 @@ add_ledgers(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, BfErro
 	return BF_OK;
 }
 
-BfStatus
-bf_scan_plan_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, BfError *err)
+static BfStatus
+add_files(BfScanList *l, const BfIcePlan *plan, Logical *logical, BfError *err)
 {
-	BF_ASSERT(l->n_units == 0);
-	l->totals.exact = !plan->has_deletes;
-	BF_TRY(bf_scan_list_reserve(l, (int64_t) plan->n_files + pins->n_ledgers, err));
 	for (int32_t i = 0; i < plan->n_files; i++)
 	{
 		const BfIceDataFile *f = &plan->files[i];
 		BfScanUnit *u;
 
 		if (f->logical)
+		{
+			if (logical->n == 0)
+				BF_NEW_RAW(l->arena, logical->files, plan->n_files - i, err);
+			logical->files[logical->n++] = f;
 			continue;
+		}
 		BF_TRY(bf_scan_unit_add(l, BF_SCAN_PARQUET, f->path, &u, err));
 		u->file = f;
 		u->rows = f->record_count;
@@ -203,10 +203,23 @@ bf_scan_plan_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, 
 		if (bf_scan_unit_keep(l) && f->format == BF_ICE_FORMAT_PARQUET)
 			BF_TRY(bf_scan_unit_cut_file(l, err));
 	}
-	BF_TRY(add_ledgers(l, pins, plan, err));
 	l->totals.counted = plan->n_counted;
 	l->totals.counted_bytes = plan->bytes_counted;
 	bf_scan_list_count(l, BF_SCAN_PARQUET, plan->n_counted, plan->rows_counted,
 					   plan->bytes_counted);
 	return BF_OK;
+}
+
+BfStatus
+bf_scan_plan_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, int64_t *unknown,
+				  BfError *err)
+{
+	Logical logical = {0, NULL};
+
+	BF_ASSERT(l->n_units == 0);
+	*unknown = -1;
+	l->totals.exact = !plan->has_deletes;
+	BF_TRY(bf_scan_list_reserve(l, (int64_t) plan->n_files + pins->n_ledgers, err));
+	BF_TRY(add_files(l, plan, &logical, err));
+	return add_ledgers(l, pins, plan, &logical, unknown, err);
 }

@@ -104,12 +104,11 @@ extern const BfScanTier bf_scan_kafka_tiers[2];
 
 /* A lake table: the data files of `plan`, and of each ledger what its logical files name and
  * Parquet does not cover, with what is live. A ledger of the pins is one unit, wherever its bytes
- * are. BF_ERR_CORRUPT when entries are to be read of a ledger whose bytes are gone. */
+ * are. BF_ERR_CORRUPT when entries are to be read of a ledger whose bytes are gone. *unknown: a
+ * ledger that the plan has logical files of and the pins don't know, so that its rows would be
+ * missing in the result, and the list is of no use; -1 = none. */
 extern BfStatus bf_scan_plan_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan,
-								  BfError *err) BF_MUST_CHECK;
-/* The first ledger that the plan has logical files of and the pins don't know; -1 = none. Its rows
- * would be missing in the result. */
-extern int64_t bf_scan_unknown_ledger(const BfScanPins *pins, const BfIcePlan *plan);
+								  int64_t *unknown, BfError *err) BF_MUST_CHECK;
 /* Files without metadata, a unit each. `row_groups`: they can be cut by row groups. */
 extern BfStatus bf_scan_plan_files(BfScanList *l, const BfScanPins *pins, bool row_groups,
 								   BfError *err) BF_MUST_CHECK;

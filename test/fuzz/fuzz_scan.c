@@ -74,12 +74,14 @@ bf_fuzz_scan(const uint8_t *data, size_t size)
 	BfScanList l = {
 		.tiers = bf_scan_lake_tiers, .n_fields = MODEL_FIELDS, .how = BF_SCAN_CUT, .arena = a};
 	const char *wrong;
+	int64_t unknown;
 	BfError err;
 
 	check_pins(a, data, size);
 	l.pred = model_pred(&m, fact_fields, N_FIELDS, 4);
 	model_lake(&m);
-	FUZZ_CHECK(bf_scan_plan_lake(&l, &m.pins, &m.plan, &err) == BF_OK);
+	FUZZ_CHECK(bf_scan_plan_lake(&l, &m.pins, &m.plan, &unknown, &err) == BF_OK);
+	FUZZ_CHECK(unknown == -1);
 	wrong = model_check_lake(&m, &l);
 	if (wrong != NULL)
 		fprintf(stderr, "%s\n", wrong);

@@ -46,6 +46,7 @@ TEST(scan_lake_reads_each_row_once)
 	{
 		ScanModel m = {.below = random_below, .a = test_arena()};
 		BfScanList whole, cut;
+		int64_t unknown;
 		const BfPred *pred;
 		const char *wrong;
 
@@ -53,8 +54,8 @@ TEST(scan_lake_reads_each_row_once)
 		pred = round % 3 == 0 ? NULL : model_pred(&m, fact_fields, N_FIELDS, 3);
 		whole = lake_list(m.a, pred, BF_SCAN_UNITS);
 		cut = lake_list(m.a, pred, BF_SCAN_CUT);
-		REQUIRE_OK(bf_scan_plan_lake(&whole, &m.pins, &m.plan, &test_err));
-		REQUIRE_OK(bf_scan_plan_lake(&cut, &m.pins, &m.plan, &test_err));
+		REQUIRE_OK(bf_scan_plan_lake(&whole, &m.pins, &m.plan, &unknown, &test_err));
+		REQUIRE_OK(bf_scan_plan_lake(&cut, &m.pins, &m.plan, &unknown, &test_err));
 		wrong = model_check_lake(&m, &whole);
 		if (wrong == NULL)
 			wrong = model_check_lake(&m, &cut);
@@ -93,8 +94,9 @@ TEST(scan_lake_search)
 	BfPred *both[] = {&ledger, &entry};
 	BfPred pred = {.kind = BF_PRED_AND, .field = -1, .n_children = 2, .children = both};
 	BfScanList l = {.tiers = bf_scan_lake_tiers, .pred = &pred, .arena = a};
+	int64_t unknown;
 
-	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &test_err));
+	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err));
 	EXPECT_EQ(l.n_units, 1);
 	EXPECT_EQ(l.totals.pruned, 1);
 	EXPECT_EQ(l.units[0].tier, BF_SCAN_OFFLOAD);
@@ -102,9 +104,11 @@ TEST(scan_lake_search)
 	EXPECT_EQ(l.units[0].rows, 1);
 	EXPECT_EQ(l.units[0].ranges.ranges[0].first, 7);
 	EXPECT_EQ(l.totals.live_rows, 200);
-	EXPECT_EQ(bf_scan_unknown_ledger(&pins, &plan), -1);
+	EXPECT_EQ(unknown, -1);
 	pins.n_ledgers = 1;
-	EXPECT_EQ(bf_scan_unknown_ledger(&pins, &plan), 5);
+	l.n_units = 0;
+	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err));
+	EXPECT_EQ(unknown, 5);
 }
 
 TEST(scan_lake_trimmed_but_not_covered)
@@ -115,12 +119,13 @@ TEST(scan_lake_trimmed_but_not_covered)
 	struct BfCoverageItem covered = {7, {1, &most}};
 	BfIcePlan plan = {.covered = {1, &covered}, .covered_parquet = {1, &covered}};
 	BfScanList l = lake_list(test_arena(), NULL, BF_SCAN_UNITS);
+	int64_t unknown;
 
-	EXPECT_FAIL(bf_scan_plan_lake(&l, &pins, &plan, &test_err), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err), BF_ERR_CORRUPT, -1);
 	EXPECT_STR(test_err.text, "ledger 7 is trimmed but Parquet files do not cover it");
 	most.last = 9;
 	l = lake_list(test_arena(), NULL, BF_SCAN_UNITS);
-	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &test_err));
+	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err));
 	EXPECT_EQ(l.n_units, 0);
 }
 
@@ -130,8 +135,9 @@ TEST(scan_lake_counted)
 	BfScanPins pins = {0};
 	BfIcePlan plan = {.n_counted = 3, .rows_counted = 70, .bytes_counted = INT64_C(200) << 20};
 	BfScanList l = lake_list(test_arena(), NULL, BF_SCAN_ESTIMATE);
+	int64_t unknown;
 
-	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &test_err));
+	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err));
 	EXPECT_EQ(l.n_units, 0);
 	EXPECT_EQ(l.totals.n_of_tier[BF_SCAN_PARQUET], 3);
 	EXPECT_EQ(l.totals.rows, 70);
@@ -154,6 +160,7 @@ TEST(scan_lake_many_ledgers)
 	BfScanPins pins = {.current = true, .n_ledgers = N, .ledgers = ledgers};
 	BfIcePlan plan = {.n_files = 2 * N, .files = files, .covered = {N, covered}};
 	BfScanList l = lake_list(a, NULL, BF_SCAN_UNITS);
+	int64_t unknown;
 
 	REQUIRE(ledgers != NULL && files != NULL && covered != NULL);
 	for (int32_t i = 0; i < N; i++)
@@ -164,7 +171,7 @@ TEST(scan_lake_many_ledgers)
 			(BfIceDataFile){.logical = true, .log = {.ledger_id = i, .ranges = {1, &second}}};
 		covered[i] = (struct BfCoverageItem){i, {2, both}};
 	}
-	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &test_err));
+	REQUIRE_OK(bf_scan_plan_lake(&l, &pins, &plan, &unknown, &test_err));
 	EXPECT_EQ(l.n_units, N);
 	EXPECT_EQ(l.totals.rows, INT64_C(10) * N);
 	EXPECT_EQ(l.totals.live_rows, INT64_C(2) * N);
@@ -359,8 +366,9 @@ TEST(scan_work_faults)
 			if (a != NULL)
 			{
 				BfScanList l = lake_list(a, pred, BF_SCAN_CUT);
+				int64_t unknown;
 
-				status = bf_scan_plan_lake(&l, &m.pins, &m.plan, &test_err);
+				status = bf_scan_plan_lake(&l, &m.pins, &m.plan, &unknown, &test_err);
 			}
 			bf_arena_free(a);
 			EXPECT_EQ(h.live_allocs, 0);

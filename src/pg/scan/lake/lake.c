@@ -141,15 +141,14 @@ plan_lake(BifangWorklist *w, uint32 prune)
 	if (lake->deletes != NULL)
 		bifang_delete_set_replan(lake->deletes);
 	lake->plan = plan = lake_plan(w, prune);
-	unknown = bf_scan_unknown_ledger(w->pins, plan);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_scan_plan_lake(&w->list, w->pins, plan, &unknown, &err), &err);
 	if (unknown >= 0)
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
 						errmsg("\"%s\" names rows of ledger " INT64_FORMAT
 							   ", which this database does not have",
 							   w->pins->metadata_path, unknown),
 						errhint("The table is written through another database.")));
-	bf_error_clear(&err);
-	BIFANG_CHECK(bf_scan_plan_lake(&w->list, w->pins, plan, &err), &err);
 }
 
 static BfView
