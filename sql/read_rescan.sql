@@ -50,6 +50,19 @@ SET enable_mergejoin = off;
 SELECT g, x.n FROM generate_series(1, 3) g CROSS JOIN LATERAL (SELECT count(*) + g AS n FROM own) x;
 SELECT g, x.n FROM generate_series(1, 3) g CROSS JOIN LATERAL (SELECT count(*) + g AS n FROM (SELECT * FROM orders LIMIT 50) y) x;
 
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- Processes whose lists of units differ don't share one: rows would be read twice or not at all. Here
+-- it is a function that claims to be stable and isn't.
+ALTER FOREIGN TABLE own ADD COLUMN l bigint OPTIONS (meta 'ledger');
+SELECT set_config('rr.leader', pg_backend_pid()::text, false) <> '' AS known;
+CREATE FUNCTION here() RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+	RETURN CASE WHEN pg_backend_pid() = current_setting('rr.leader')::int THEN 0 ELSE 2147483647 END;
+END$$;
+SELECT failure('SELECT count(*) FROM own WHERE l > here()');
+
 SELECT bifang.drop_table('rrw', 'rr', 'own', true);
 CALL sweep();
 DROP SCHEMA rr CASCADE;

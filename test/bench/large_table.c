@@ -3,6 +3,7 @@
  *
  *     large_table DIR [files=N] [manifests=N] [version=1|2|3] [columns=N] [rows=N] [real=N]
  *                     [deletes=none|position|equality|vector] [commits=N] [rewrite=N] [claims=N]
+ *                     [outside=DIR]
  *
  * Writes DIR/metadata and DIR/data. Row number n is in file n / rows; its columns:
  *
@@ -17,6 +18,8 @@
  * and so do its deletes: with deletes=, of each file among the first tenth the row `rows` * file +
  * 1 is deleted. Position delete files are of 100 data files or of one, in turns; equality delete
  * files (by id) of a day; vectors of one file.
+ *
+ * With outside=DIR, delete files are below DIR instead.
  *
  * With commits=, DIR/next/v2.metadata.json and so on are later versions, each with `rewrite` of the
  * manifests written anew; whoever moves them to DIR/metadata commits.
@@ -43,7 +46,7 @@ typedef struct Large
 {
 	const char *dir;
 	int64_t files, manifests, version, columns, rows, real, commits, rewrite, claims;
-	const char *deletes;
+	const char *deletes, *outside;
 	BfArena *arena;
 	MakeManifest *data, *removed; /* manifests of data and, 0 or 1, of deletes */
 } Large;
@@ -298,7 +301,8 @@ data_manifest(int64_t number)
 static const char *
 delete_path(const char *kind, int64_t first, const char *suffix)
 {
-	return bf_arena_printf(large.arena, "%s/data/day=%02lld/%s-%lld.%s", large.dir,
+	return bf_arena_printf(large.arena, "%s/data/day=%02lld/%s-%lld.%s",
+						   large.outside != NULL ? large.outside : large.dir,
 						   (long long) day_of(first), kind, (long long) first, suffix);
 }
 
@@ -528,6 +532,11 @@ parse(const char *arg)
 			*numbers[i].value = strtoll(arg + strlen(numbers[i].name), NULL, 10);
 			return;
 		}
+	if (strncmp(arg, "outside=", 8) == 0)
+	{
+		large.outside = arg + 8;
+		return;
+	}
 	if (strncmp(arg, "deletes=", 8) != 0)
 		test_fail(__FILE__, __LINE__, "%s: what is that?", arg);
 	large.deletes = arg + 8;
