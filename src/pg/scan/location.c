@@ -39,14 +39,15 @@ compare_paths(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
-/* The first directory that could not be read: glob() itself would say that it has no files. */
+/* The first directory that is there and could not be read: glob() itself would say that it has no
+ * files. */
 static char unreadable[MAXPGPATH];
 static int unreadable_errno;
 
 static int
 note_unreadable(const char *path, int error)
 {
-	if (unreadable_errno == 0)
+	if (unreadable_errno == 0 && error != ENOENT && error != ENOTDIR)
 	{
 		unreadable_errno = error;
 		strlcpy(unreadable, path, sizeof unreadable);
