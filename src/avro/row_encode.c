@@ -1,3 +1,4 @@
+/* Rows of batches to Avro binary, the reverse of row_decode.c: what a ledger's entries hold. */
 #include "avro/rows.h"
 
 /* Branch byte, and the longest value of fixed size. */

@@ -1,3 +1,8 @@
+/*
+ * Arenas: blocks that grow by doubling, handed out by bumping a pointer. Under BF_ARENA_MALLOC
+ * each allocation is a block of its own, so that AddressSanitizer sees its bounds. Clean-up hooks
+ * are kept in the blocks and run backwards.
+ */
 #include "base/arena.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * Cursors over bytes from outside, and buffers. The slow ends are here: what a cursor says when
+ * bytes are missing, and how a buffer grows.
+ */
 #include "base/bytes.h"
 
 #include <stdio.h>

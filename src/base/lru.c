@@ -1,3 +1,7 @@
+/*
+ * A list of items by use, newest first, and a hash of their paths. Items that somebody holds
+ * outlive their eviction; their bytes count until they are let go.
+ */
 #include "base/lru.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Filling in a BfError. Names in brackets keep away the macros of status.h, which check formats. */
 #include "base/status.h"
 
 #include <errno.h>

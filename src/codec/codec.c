@@ -1,3 +1,7 @@
+/*
+ * The table of codecs, and what all of them share: contexts that are kept from call to call, and
+ * sinks, which bound what decompression may write.
+ */
 #include "codec/codec.h"
 
 #include <string.h>

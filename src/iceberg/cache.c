@@ -1,3 +1,7 @@
+/*
+ * Decoded manifests and lists by path, the least used go first. What a plan uses is held by its
+ * arena; what another table of the same files would read differently is decoded again.
+ */
 #include <stddef.h>
 
 #include "base/lru.h"

@@ -1,3 +1,7 @@
+/*
+ * The columns of a snapshot: its schema's, and behind them those that only other schemas of the
+ * table have and old files may hold.
+ */
 #include "iceberg/columns.h"
 
 #include <strings.h>

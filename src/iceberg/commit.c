@@ -1,3 +1,4 @@
+/* Commits of logical files to their branch; the steps stand below. */
 #include "iceberg/commit.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * Entries of a manifest, one by one or through the cache, made out of what the manifest says and
+ * left out by indexes and the predicate.
+ */
 #include "base/map.h"
 #include "iceberg/entry.h"
 

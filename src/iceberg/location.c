@@ -1,3 +1,7 @@
+/*
+ * Paths of files: written in many ways, recorded for another place, or relative. All comparison is
+ * between canonical ones.
+ */
 #include "iceberg/location.h"
 
 #include <ctype.h>

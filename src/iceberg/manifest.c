@@ -1,3 +1,7 @@
+/*
+ * Reading a manifest: fields are found by id, inherited numbers filled in, and what only serves to
+ * skip files is left out where it makes no sense.
+ */
 #include "iceberg/manifest.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* Table metadata out of JSON, versions 1 to 3, maybe compressed. */
 #include "iceberg/metadata.h"
 
 #include "base/sort.h"

@@ -1,3 +1,4 @@
+/* Writing and reading the packed form of a file's metrics that metrics.h describes. */
 #include "iceberg/metrics.h"
 
 enum

@@ -1,3 +1,7 @@
+/*
+ * A predicate against what is known of a manifest or a file: partition values and summaries, bounds
+ * and counts.
+ */
 #include "iceberg/prune.h"
 
 #include "avro/container.h"

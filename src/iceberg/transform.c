@@ -1,3 +1,4 @@
+/* Partition transforms: their names, what they may be of, and what they make of a value. */
 #include "iceberg/transform.h"
 
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* A file that appears whole or not at all; see publish.h for the steps. */
 #include "io/publish.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * Byte sources: a file with a window over it for small reads, or bytes in memory. Large reads go
+ * past the window into the caller's buffer.
+ */
 #include "io/source.h"
 
 #include <stdio.h>

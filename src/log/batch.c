@@ -1,3 +1,4 @@
+/* Record batches v2: their header, their checksum, their records, and building one. */
 #include "log/batch.h"
 
 #include "log/rangeset.h"

@@ -1,3 +1,4 @@
+/* Coverage of many ledgers: as text and back, looked up in and added to. */
 #include "log/rangeset.h"
 
 #include "base/sort.h"

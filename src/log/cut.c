@@ -1,7 +1,3 @@
-#include "log/writer_internal.h"
-
-#include <stdio.h>
-
 /*
  * Bringing a ledger's files to an end (entry, segment, position) that was acknowledged.
  *
@@ -15,6 +11,9 @@
  *      are damaged, and that is the caller's problem: nothing is changed then.
  *   4. The files are truncated.
  */
+#include "log/writer_internal.h"
+
+#include <stdio.h>
 
 void
 bfi_writer_close_files(BfLedgerWriter *w)

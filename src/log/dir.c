@@ -1,3 +1,7 @@
+/*
+ * What a ledger's or a broker's directory has: segments in order, with their indexes, snapshots and
+ * fixed sizes. A segment that waits to be swapped in counts while the plain one is missing.
+ */
 #include "base/sort.h"
 #include "log/internal.h"
 

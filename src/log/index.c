@@ -1,3 +1,4 @@
+/* Entries of `.index` and `.timeindex`, and the warm and cold search in them. */
 #include "log/index.h"
 
 /* The key of entry i, as the search compares it: relative offset, or timestamp. */

@@ -1,3 +1,7 @@
+/*
+ * Names of logical files: `bifang://db/table/ledger_ranges.log`, with percent signs for what a
+ * path does not take.
+ */
 #include "log/rangeset.h"
 
 #include "base/text.h"

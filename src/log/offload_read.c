@@ -1,3 +1,7 @@
+/*
+ * Reading an offload file: its tail, then the root, then the index blocks that a range touches.
+ * Everything is under a checksum that is checked before it is believed.
+ */
 #include "log/offload_format.h"
 
 /* Neighbours with a smaller hole between them are read together... */

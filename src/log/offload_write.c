@@ -1,3 +1,6 @@
+/*
+ * Writing an offload file: batches are copied as they are, each decoded once to see that it can be.
+ */
 #include "log/offload_format.h"
 
 #include "io/publish.h"

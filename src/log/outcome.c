@@ -1,6 +1,3 @@
-#include "base/map.h"
-#include "log/internal.h"
-
 /*
  * How transactions ended.
  *
@@ -19,6 +16,8 @@
  * the log; a map has each producer's chain. When the array is full what was passed is dropped and
  * the rest put in anew.
  */
+#include "base/map.h"
+#include "log/internal.h"
 
 #define ENDS_MAX ((uint32_t) 4 << 20)
 #define ENDS_FIRST 1024

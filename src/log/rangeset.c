@@ -1,3 +1,7 @@
+/*
+ * Sets of entries as ascending ranges that neither overlap nor touch; the operations are merges of
+ * two such lists.
+ */
 #include "log/rangeset.h"
 
 #include "base/sort.h"

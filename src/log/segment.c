@@ -1,3 +1,7 @@
+/*
+ * One segment open at a position: finding a place in it by its index, which is a hint only, and
+ * going from batch to batch, to the end or to where a tolerant reader ends.
+ */
 #include "log/internal.h"
 
 #define ARENA_BYTES_MAX ((size_t) 512 << 20)

@@ -1,3 +1,4 @@
+/* The first entry with a time that is not before another. */
 #include "log/internal.h"
 
 /*

@@ -1,3 +1,4 @@
+/* Transactions that are open at an entry: from the newest good `.snapshot` on, through headers. */
 #include "base/sort.h"
 #include "log/internal.h"
 

@@ -1,3 +1,4 @@
+/* Batches of a range set in ascending order, over all segments of a directory. */
 #include "log/internal.h"
 
 struct BfLogWalk

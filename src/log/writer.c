@@ -1,3 +1,4 @@
+/* Appending to a ledger: segments, their indexes, and when what is durable. */
 #include "log/writer_internal.h"
 
 #define SEGMENT_BYTES_DEFAULT ((int64_t) 128 << 20)

@@ -1,3 +1,4 @@
+/* Tables of the format's structs: one row per field, which thrift.c reads them by. */
 #include "parquet/format.h"
 
 #define FIELD(s, member, id_, type_, required_)                                              \

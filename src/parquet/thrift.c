@@ -1,3 +1,7 @@
+/*
+ * The compact protocol of Thrift: structs are read by tables of their fields, everything else is
+ * skipped, with bounds on depth and on what a count may claim.
+ */
 #include "parquet/thrift.h"
 
 BfStatus

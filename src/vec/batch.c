@@ -1,3 +1,7 @@
+/*
+ * Vectors and batches: their buffers, single values in and out of them, constants and nested
+ * values.
+ */
 #include "vec/batch.h"
 
 _Static_assert(BF_BATCH_ROWS % 64 == 0, "validity is whole words");

@@ -1,3 +1,4 @@
+/* Dates and times as ISO 8601 writes them. */
 #include "vec/iso.h"
 
 #include <stdio.h>

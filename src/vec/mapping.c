@@ -1,3 +1,7 @@
+/*
+ * Columns of a file to columns that are wanted: found by id or by name, promoted, filled in where
+ * the file lacks them.
+ */
 #include "vec/mapping.h"
 
 typedef enum MapKind

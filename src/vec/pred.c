@@ -1,3 +1,7 @@
+/*
+ * Predicates without values at hand: what they may find in a set of values, which fields they name,
+ * which kinds can be compared.
+ */
 #include "vec/pred_internal.h"
 
 #include "base/sort.h"

@@ -1,3 +1,4 @@
+/* The table of kinds, and single values: comparing them as PostgreSQL does. */
 #include "vec/type.h"
 
 #include <stdio.h>

@@ -9,15 +9,6 @@ use lib $FindBin::Bin;
 use Source;
 chdir "$FindBin::Bin/../.." or die;
 
-except(map { "src/$_: no head comment" } qw(
-	avro/row_encode.c base/arena.c base/bytes.c base/lru.c base/status.c codec/codec.c
-	iceberg/cache.c iceberg/columns.c iceberg/commit.c iceberg/entry.c iceberg/location.c
-	iceberg/manifest.c iceberg/metadata.c iceberg/metrics.c iceberg/prune.c
-	iceberg/transform.c io/publish.c io/source.c log/batch.c log/coverage.c log/cut.c
-	log/dir.c log/index.c log/logical.c log/offload_read.c log/offload_write.c log/outcome.c
-	log/rangeset.c log/segment.c log/time.c log/txn.c log/walk.c log/writer.c parquet/format.c
-	parquet/thrift.c vec/batch.c vec/iso.c vec/mapping.c vec/pred.c vec/type.c));
-
 sub columns
 {
 	my ($line) = @_;
