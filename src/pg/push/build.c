@@ -55,7 +55,7 @@ build_like(Build *b, const BifangCond *c, const BifangPushColumn *column, Datum 
 	bool whole;
 	char *prefix;
 
-	if (c->kind == C_PREFIX)
+	if (c->kind == BIFANG_COND_PREFIX)
 		return bifang_push_text(b->a, column, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t), true);
 	prefix = like_prefix(t, &n, &whole);
 	return bifang_push_text(b->a, column, prefix, n, !whole);
@@ -145,12 +145,13 @@ never_true(const Build *b, const BifangCond *c)
 {
 	const BifangPushValue *v;
 
-	if (c->kind == C_NULL || c->kind == C_NOT_NULL || c->kind == C_DISTINCT)
+	if (c->kind == BIFANG_COND_NULL || c->kind == BIFANG_COND_NOT_NULL ||
+		c->kind == BIFANG_COND_DISTINCT)
 		return false;
 	v = list_nth(b->p->values, c->value);
 	if (!v->known)
 		return false;
-	return v->isnull || (c->kind == C_ARRAY && c->any && array_size(v->datum) == 0);
+	return v->isnull || (c->kind == BIFANG_COND_ARRAY && c->any && array_size(v->datum) == 0);
 }
 
 static BfPred *build(Build *b, const BifangCond *c);
@@ -164,7 +165,8 @@ build_children(Build *b, const BifangCond *c)
 
 	foreach (lc, c->children)
 		children[n++] = build(b, lfirst(lc));
-	return bifang_pred_join(b->a, c->kind == C_AND ? BF_PRED_AND : BF_PRED_OR, children, n);
+	return bifang_pred_join(b->a, c->kind == BIFANG_COND_AND ? BF_PRED_AND : BF_PRED_OR, children,
+							n);
 }
 
 /* A column and a value. */
@@ -176,14 +178,14 @@ build_comparison(Build *b, const BifangCond *c, const BifangPushColumn *column)
 
 	if (!v->known)
 		return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
-	if (c->kind == C_DISTINCT && v->isnull)
+	if (c->kind == BIFANG_COND_DISTINCT && v->isnull)
 		return bifang_pred_null_test(b->a, column, c->cmp.op == BTEqualStrategyNumber);
 	switch (c->kind)
 	{
-		case C_LIKE:
-		case C_PREFIX: return build_like(b, c, column, v->datum);
-		case C_ARRAY: return build_array(b, c, column, v->datum);
-		case C_DISTINCT:
+		case BIFANG_COND_LIKE:
+		case BIFANG_COND_PREFIX: return build_like(b, c, column, v->datum);
+		case BIFANG_COND_ARRAY: return build_array(b, c, column, v->datum);
+		case BIFANG_COND_DISTINCT:
 			both[0] = bifang_push_compare(b->a, column, c->cmp, v->datum);
 			both[1] = bifang_pred_null_test(b->a, column, true);
 			return bifang_pred_join(b->a, BF_PRED_OR, both,
@@ -201,10 +203,10 @@ build(Build *b, const BifangCond *c)
 	check_stack_depth();
 	switch (c->kind)
 	{
-		case C_UNKNOWN: return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
-		case C_AND:
-		case C_OR: return build_children(b, c);
-		case C_VALUE:
+		case BIFANG_COND_UNKNOWN: return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
+		case BIFANG_COND_AND:
+		case BIFANG_COND_OR: return build_children(b, c);
+		case BIFANG_COND_VALUE:
 			v = list_nth(b->p->values, c->value);
 			if (!v->known)
 				return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
@@ -218,8 +220,8 @@ build(Build *b, const BifangCond *c)
 	Assert(c->attnum > 0);
 	if (!b->column_of(b->arg, c->attnum, &column))
 		return bifang_pred_new(b->a, BF_PRED_UNKNOWN);
-	if (c->kind == C_NULL || c->kind == C_NOT_NULL)
-		return bifang_pred_null_test(b->a, &column, c->kind == C_NULL);
+	if (c->kind == BIFANG_COND_NULL || c->kind == BIFANG_COND_NOT_NULL)
+		return bifang_pred_null_test(b->a, &column, c->kind == BIFANG_COND_NULL);
 	return build_comparison(b, c, &column);
 }
 

@@ -27,17 +27,17 @@ typedef struct BifangComparison
 
 typedef enum BifangCondKind
 {
-	C_UNKNOWN,
-	C_AND,
-	C_OR,
-	C_VALUE, /* a condition without columns */
-	C_NULL,	 /* column IS NULL */
-	C_NOT_NULL,
-	C_COMPARE,	/* column op value */
-	C_DISTINCT, /* NULL is a value like others; op is = or <> */
-	C_ARRAY,	/* column op ANY/ALL (array) */
-	C_LIKE,
-	C_PREFIX
+	BIFANG_COND_UNKNOWN,
+	BIFANG_COND_AND,
+	BIFANG_COND_OR,
+	BIFANG_COND_VALUE, /* a condition without columns */
+	BIFANG_COND_NULL,  /* column IS NULL */
+	BIFANG_COND_NOT_NULL,
+	BIFANG_COND_COMPARE,  /* column op value */
+	BIFANG_COND_DISTINCT, /* NULL is a value like others; op is = or <> */
+	BIFANG_COND_ARRAY,	  /* column op ANY/ALL (array) */
+	BIFANG_COND_LIKE,
+	BIFANG_COND_PREFIX
 } BifangCondKind;
 
 typedef struct BifangCond

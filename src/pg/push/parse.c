@@ -3,7 +3,7 @@
  *
  * A clause becomes a tree of conditions once, in negation normal form: the planner asks whether
  * there is anything useful in it, the executor evaluates the values and builds a BfPred of it. What
- * is not understood is C_UNKNOWN, which may always be true.
+ * is not understood is BIFANG_COND_UNKNOWN, which may always be true.
  */
 #include "pg/push/internal.h"
 
@@ -35,7 +35,7 @@ cond_new(BifangCondKind kind)
 static BifangCond *
 unknown(void)
 {
-	return cond_new(C_UNKNOWN);
+	return cond_new(BIFANG_COND_UNKNOWN);
 }
 
 /* Can it be evaluated before the first row? */
@@ -188,7 +188,7 @@ static BifangCond *
 parse_comparison(BifangPushParse *p, Oid op, Oid collation, Node *left, Node *right, bool negate,
 				 bool is_array)
 {
-	BifangCond *c = cond_new(C_COMPARE);
+	BifangCond *c = cond_new(BIFANG_COND_COMPARE);
 	Oid type;
 
 	if (!match_column(p, left, &c->attnum, &c->cmp.domain, &c->cmp.as_date))
@@ -244,9 +244,10 @@ parse_operator(BifangPushParse *p, OpExpr *e, bool negate)
 	if (list_length(e->args) != 2)
 		return unknown();
 	if (e->opno == OID_TEXT_LIKE_OP && !negate)
-		return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid, C_LIKE);
+		return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid, BIFANG_COND_LIKE);
 	if (e->opfuncid == F_STARTS_WITH && !negate)
-		return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid, C_PREFIX);
+		return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid,
+						  BIFANG_COND_PREFIX);
 	c = parse_comparison(p, e->opno, e->inputcollid, linitial(e->args), lsecond(e->args), negate,
 						 false);
 	return c == NULL ? unknown() : c;
@@ -261,7 +262,7 @@ parse_distinct(BifangPushParse *p, OpExpr *e, bool negate)
 
 	if (c == NULL || (c->cmp.op != BTEqualStrategyNumber && c->cmp.op != BIFANG_PUSH_NE))
 		return unknown();
-	c->kind = C_DISTINCT;
+	c->kind = BIFANG_COND_DISTINCT;
 	return c;
 }
 
@@ -273,7 +274,7 @@ parse_array(BifangPushParse *p, ScalarArrayOpExpr *e, bool negate)
 
 	if (c == NULL)
 		return unknown();
-	c->kind = C_ARRAY;
+	c->kind = BIFANG_COND_ARRAY;
 	c->any = e->useOr != negate;
 	return c;
 }
@@ -306,7 +307,7 @@ parse_connective(BifangPushParse *p, BoolExpr *e, bool negate)
 
 	if (e->boolop == NOT_EXPR)
 		return bifang_push_parse(p, linitial(e->args), !negate);
-	c = cond_new((e->boolop == AND_EXPR) != negate ? C_AND : C_OR);
+	c = cond_new((e->boolop == AND_EXPR) != negate ? BIFANG_COND_AND : BIFANG_COND_OR);
 	foreach (lc, e->args)
 		c->children = lappend(c->children, bifang_push_parse(p, lfirst(lc), negate));
 	return c;
@@ -316,7 +317,7 @@ parse_connective(BifangPushParse *p, BoolExpr *e, bool negate)
 static BifangCond *
 column_is(BifangPushParse *p, AttrNumber attnum, bool value)
 {
-	BifangCond *c = cond_new(C_COMPARE);
+	BifangCond *c = cond_new(BIFANG_COND_COMPARE);
 
 	c->attnum = attnum;
 	c->cmp = (BifangComparison){BOOLOID, BTEqualStrategyNumber, false, BOOLOID};
@@ -327,7 +328,7 @@ column_is(BifangPushParse *p, AttrNumber attnum, bool value)
 static BifangCond *
 null_test(AttrNumber attnum, bool is_null)
 {
-	BifangCond *c = cond_new(is_null ? C_NULL : C_NOT_NULL);
+	BifangCond *c = cond_new(is_null ? BIFANG_COND_NULL : BIFANG_COND_NOT_NULL);
 
 	c->attnum = attnum;
 	return c;
@@ -357,7 +358,7 @@ parse_bool_test(BifangPushParse *p, BooleanTest *e, bool negate)
 		return unknown();
 	if (type == IS_UNKNOWN || type == IS_NOT_UNKNOWN)
 		return null_test(attnum, type == IS_UNKNOWN);
-	c = cond_new(C_OR);
+	c = cond_new(BIFANG_COND_OR);
 	c->children = list_make2(null_test(attnum, true), column_is(p, attnum, type == IS_NOT_FALSE));
 	return c;
 }
@@ -370,7 +371,7 @@ bifang_push_parse(BifangPushParse *p, Node *node, bool negate)
 	check_stack_depth();
 	if (!IsA(node, BoolExpr) && exprType(node) == BOOLOID && is_value(p, node))
 	{
-		BifangCond *c = cond_new(C_VALUE);
+		BifangCond *c = cond_new(BIFANG_COND_VALUE);
 
 		c->negate = negate;
 		c->value = add_value(p, (Expr *) node);
@@ -397,7 +398,8 @@ bifang_push_parse(BifangPushParse *p, Node *node, bool negate)
 			FuncExpr *e = (FuncExpr *) node;
 
 			if (e->funcid == F_STARTS_WITH && !negate)
-				return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid, C_PREFIX);
+				return parse_like(p, linitial(e->args), lsecond(e->args), e->inputcollid,
+								  BIFANG_COND_PREFIX);
 			return unknown();
 		}
 		default:
@@ -415,13 +417,13 @@ is_useful(const BifangCond *c)
 
 	switch (c->kind)
 	{
-		case C_UNKNOWN: return false;
-		case C_AND:
+		case BIFANG_COND_UNKNOWN: return false;
+		case BIFANG_COND_AND:
 			foreach (lc, c->children)
 				if (is_useful(lfirst(lc)))
 					return true;
 			return false;
-		case C_OR:
+		case BIFANG_COND_OR:
 			foreach (lc, c->children)
 				if (!is_useful(lfirst(lc)))
 					return false;

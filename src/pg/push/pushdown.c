@@ -225,12 +225,12 @@ eval_value(Eval *e, BifangPushValue *v)
 static Verdict
 eval_cond(Eval *e, const BifangCond *c, bool in_or, bool behind)
 {
-	Verdict stop = c->kind == C_OR ? ALWAYS : NEVER;
-	Verdict all = c->kind == C_OR ? NEVER : ALWAYS;
+	Verdict stop = c->kind == BIFANG_COND_OR ? ALWAYS : NEVER;
+	Verdict all = c->kind == BIFANG_COND_OR ? NEVER : ALWAYS;
 	BifangPushValue *v;
 	ListCell *lc;
 
-	if (c->kind != C_AND && c->kind != C_OR)
+	if (c->kind != BIFANG_COND_AND && c->kind != BIFANG_COND_OR)
 	{
 		if (c->value < 0)
 			return OPEN;
@@ -238,11 +238,11 @@ eval_cond(Eval *e, const BifangCond *c, bool in_or, bool behind)
 		Assert(!v->seen); /* each value stands in one condition */
 		if (!behind || !v->may_fail)
 			eval_value(e, v);
-		if (c->kind != C_VALUE || !v->seen || !v->known)
+		if (c->kind != BIFANG_COND_VALUE || !v->seen || !v->known)
 			return OPEN;
 		return !v->isnull && DatumGetBool(v->datum) != c->negate ? ALWAYS : NEVER;
 	}
-	in_or |= c->kind == C_OR;
+	in_or |= c->kind == BIFANG_COND_OR;
 	foreach (lc, c->children)
 	{
 		Verdict one = eval_cond(e, lfirst(lc), in_or, behind);
