@@ -17,11 +17,12 @@
  * to a file is the rest of an array, sorted by sequence number, from some place on, and files share
  * the array. Deletes that apply to no file of the plan are left out at once.
  */
-#include <math.h>
-
 #include "base/sort.h"
 #include "iceberg/internal.h"
 #include "iceberg/plan_internal.h"
+#include "vec/key.h"
+
+#define KEY_BYTES_MAX ((size_t) 1 << 30)
 
 typedef struct Node
 {
@@ -67,6 +68,7 @@ struct BfiDeletePlan
 	int32_t n_groups;
 	Group *groups;
 	BfMap group_of_key;
+	BfBuffer *key; /* scratch */
 	List global;
 	const char **sorted_paths; /* made when first needed */
 	int32_t n_sorted;
@@ -74,88 +76,31 @@ struct BfiDeletePlan
 
 /* --- Groups --------------------------------------------------------------------------------- */
 
-/* Values that are equal give equal bytes, whatever type a manifest has them in. Floats count by
- * their bits, with one NaN. */
-static size_t
-put_value(uint8_t *p, const BfValue *v)
-{
-	BfStorage storage = bf_type_storage(v->type);
-	uint8_t *start = p;
-	uint64_t bits = 0;
-	double d;
-
-	if (v->is_null || storage == BF_STORE_NONE || storage == BF_STORE_NESTED)
-	{
-		*p = 'n';
-		return 1;
-	}
-	switch (storage)
-	{
-		case BF_STORE_VIEW:
-			*p++ = 'b';
-			bf_store32le(p, v->v.view.len);
-			if (v->v.view.len > 0)
-				memcpy(p + 4, v->v.view.ptr, v->v.view.len);
-			return 5 + (size_t) v->v.view.len;
-		case BF_STORE_F32:
-		case BF_STORE_F64:
-			d = storage == BF_STORE_F32 ? (double) v->v.f32 : v->v.f64;
-			if (d != d)
-				d = (double) NAN;
-			*p++ = 'f';
-			memcpy(&bits, &d, sizeof bits);
-			bf_store64le(p, bits);
-			return 9;
-		default:
-		{
-			bf_i128 x = storage == BF_STORE_U8	  ? v->v.u8
-						: storage == BF_STORE_I32 ? v->v.i32
-						: storage == BF_STORE_I64 ? v->v.i64
-												  : v->v.i128;
-
-			*p++ = 'i';
-			bf_store64le(p, (uint64_t) x);
-			bf_store64le(p + 8, (uint64_t) (x >> 64));
-			return (size_t) (p - start) + 16;
-		}
-	}
-}
-
+/* The key of a partition is its spec and its values, whatever type a manifest has them in. Floats
+ * count by their bits, with one NaN. */
 static BfStatus
-make_key(BfArena *a, int32_t spec_id, const BfValue *values, int32_t n, BfView *out, BfError *err)
+write_key(BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, uint64_t *hash,
+		  BfError *err)
 {
-	size_t size = 4;
-	uint8_t *key;
-
+	d->key->len = 0;
+	BF_TRY(bf_buffer_append(d->key, &spec_id, sizeof spec_id, err));
 	for (int32_t i = 0; i < n; i++)
-		size += 17 + (bf_type_storage(values[i].type) == BF_STORE_VIEW && !values[i].is_null
-						  ? (size_t) values[i].v.view.len
-						  : 0);
-	if (size > UINT32_MAX)
-		BF_FAIL(err, BF_ERR_LIMIT, "partition values of %zu bytes", size);
-	BF_NEW_RAW(a, key, size, err);
-	bf_store32le(key, (uint32_t) spec_id);
-	size = 4;
-	for (int32_t i = 0; i < n; i++)
-		size += put_value(key + size, &values[i]);
-	*out = (BfView){key, (uint32_t) size};
+		BF_TRY(bf_key_value(d->key, &values[i], BF_KEY_ZERO_SIGNED, err));
+	*hash = bf_map_hash(&d->group_of_key, d->key->data, d->key->len);
 	return BF_OK;
 }
 
 /* -1: no file of the plan is in that partition. */
 static BfStatus
-find_group(const BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, int32_t *out,
+find_group(BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, int32_t *out,
 		   BfError *err)
 {
-	BfArenaMark mark = bf_arena_mark(d->work);
-	const BfMap *m = &d->group_of_key;
 	const int64_t *found;
-	BfView key;
+	uint64_t hash;
 
-	BF_TRY(make_key(d->work, spec_id, values, n, &key, err));
-	found = bf_map_find(m, key.ptr, key.len, bf_map_hash(m, key.ptr, key.len));
+	BF_TRY(write_key(d, spec_id, values, n, &hash, err));
+	found = bf_map_find(&d->group_of_key, d->key->data, d->key->len, hash);
 	*out = found != NULL ? (int32_t) *found : -1;
-	bf_arena_rewind(d->work, mark);
 	return BF_OK;
 }
 
@@ -166,14 +111,13 @@ group_files(BfiDeletePlan *d, BfError *err)
 	BfMap *m = &d->group_of_key;
 
 	bf_map_init(m, d->work, d->paths->seed);
+	BF_TRY(bf_buffer_new(d->work, KEY_BYTES_MAX, &d->key, err));
 	BF_NEW(d->work, d->groups, d->n_files, err);
 	for (int32_t i = 0; i < d->n_files; i++)
 	{
 		const BfIceDataFile *f = &d->files[i];
-		BfArenaMark mark = bf_arena_mark(d->work);
 		int64_t *group;
 		uint64_t hash;
-		BfView key;
 
 		d->targets[i].group = -1;
 		if (!d->flags[i].takes_deletes)
@@ -182,14 +126,10 @@ group_files(BfiDeletePlan *d, BfError *err)
 			BF_TRY(bf_check_cancel(host, err));
 		if (f->sequence_number < d->oldest)
 			d->oldest = f->sequence_number;
-		BF_TRY(make_key(d->work, f->spec_id, f->partition, f->n_partition, &key, err));
-		hash = bf_map_hash(m, key.ptr, key.len);
-		BF_TRY(bf_map_put_borrowed(m, key.ptr, key.len, hash, d->n_groups, &group, err));
+		BF_TRY(write_key(d, f->spec_id, f->partition, f->n_partition, &hash, err));
+		BF_TRY(bf_map_put(m, d->key->data, d->key->len, hash, d->n_groups, &group, err));
 		d->targets[i].group = (int32_t) *group;
-		if (*group < d->n_groups)
-			bf_arena_rewind(d->work, mark);
-		else
-			d->n_groups++;
+		d->n_groups += *group == d->n_groups;
 	}
 	return BF_OK;
 }
