@@ -1,18 +1,17 @@
 /*
  * pg/write/groups.c: see groups.h.
  *
- * Rows are numbered by group over a hash of their partitions' bytes, then put in order of groups
- * by counting. The table of slots is twice as large as a batch has rows, so a free one is found.
+ * Rows are numbered by group over a hash table of their partitions' keys, then put in order of
+ * groups by counting.
  */
 #include "pg/write/groups.h"
 
-#include "common/hashfn.h"
-
+#include "base/map.h"
 #include "pg/server/error.h"
+#include "pg/server/host.h"
 #include "pg/write/partition.h"
 
 #define KEY_BYTES_MAX ((size_t) 1 << 30)
-#define SLOTS (2 * BF_BATCH_ROWS)
 
 struct BifangGroups
 {
@@ -21,9 +20,9 @@ struct BifangGroups
 	BfBuffer *keys; /* partitions as bytes, row after row */
 	BfValue *values;
 	size_t key_at[BF_BATCH_ROWS + 1];
-	int32 slots[SLOTS]; /* group + 1 */
+	BfMap numbers; /* partition -> its group */
 	int32 group_of_row[BF_BATCH_ROWS];
-	int32 first[BF_BATCH_ROWS + 1]; /* row that began the group */
+	int32 end[BF_BATCH_ROWS + 1];
 	int32 ordered[BF_BATCH_ROWS];
 };
 
@@ -31,12 +30,16 @@ BifangGroups *
 bifang_groups_new(BfArena *a, const BfIceSpec *spec, const BfSchema *schema)
 {
 	BifangGroups *g = palloc(sizeof *g);
+	const BfHost *host = bf_arena_host(a);
 	BfError err = {0};
+	uint64_t seed;
 
 	Assert(spec->n_fields > 0);
 	g->spec = spec;
 	g->schema = schema;
 	BIFANG_CHECK(bf_buffer_new(a, KEY_BYTES_MAX, &g->keys, &err), &err);
+	BIFANG_CHECK(host->random(host, &seed, sizeof seed, &err), &err);
+	bf_map_init(&g->numbers, a, seed);
 	/* Not from palloc: the values are aligned to 16 bytes. */
 	g->values = bf_arena_alloc_array(a, (size_t) spec->n_fields, sizeof *g->values);
 	if (g->values == NULL)
@@ -47,32 +50,6 @@ bifang_groups_new(BfArena *a, const BfIceSpec *spec, const BfSchema *schema)
 	return g;
 }
 
-/* The group of the row, whose key is the last one; *n_groups is its number when it is new. */
-static int32
-group_of(BifangGroups *g, int32 row, int32 *n_groups)
-{
-	const uint8_t *key = g->keys->data + g->key_at[row];
-	size_t len = g->key_at[row + 1] - g->key_at[row];
-	uint32 slot = hash_bytes(key, (int) len) % SLOTS;
-
-	for (;; slot = (slot + 1) % SLOTS)
-	{
-		int32 first;
-
-		if (g->slots[slot] == 0)
-		{
-			Assert(*n_groups <= row);
-			g->first[(*n_groups)++] = row;
-			g->slots[slot] = *n_groups;
-			return *n_groups - 1;
-		}
-		first = g->first[g->slots[slot] - 1];
-		if (g->key_at[first + 1] - g->key_at[first] == len &&
-			memcmp(g->keys->data + g->key_at[first], key, len) == 0)
-			return g->slots[slot] - 1;
-	}
-}
-
 /* Numbers the rows' partitions in order of appearance; returns how many there are. */
 static int32
 number_rows(BifangGroups *g, const BfBatch *batch)
@@ -80,7 +57,6 @@ number_rows(BifangGroups *g, const BfBatch *batch)
 	int32 n_groups = 0;
 	BfError err = {0};
 
-	memset(g->slots, 0, sizeof g->slots);
 	g->keys->len = 0;
 	g->key_at[0] = 0;
 	for (int32 row = 0; row < batch->n_rows; row++)
@@ -89,7 +65,21 @@ number_rows(BifangGroups *g, const BfBatch *batch)
 			bifang_partition_of_row(g->spec, g->schema, batch, row, g->values, g->keys, &err),
 			&err);
 		g->key_at[row + 1] = g->keys->len;
-		g->group_of_row[row] = group_of(g, row, &n_groups);
+	}
+	/* Only now are the keys where they stay. */
+	bf_map_clear(&g->numbers);
+	for (int32 row = 0; row < batch->n_rows; row++)
+	{
+		const uint8_t *key = g->keys->data + g->key_at[row];
+		size_t len = g->key_at[row + 1] - g->key_at[row];
+		int64_t *number;
+
+		BIFANG_CHECK(bf_map_put_borrowed(&g->numbers, key, len, bf_map_hash(&g->numbers, key, len),
+										 n_groups, &number, &err),
+					 &err);
+		Assert(*number <= n_groups && n_groups <= row);
+		g->group_of_row[row] = (int32) *number;
+		n_groups += *number == n_groups;
 	}
 	return n_groups;
 }
@@ -99,7 +89,7 @@ bifang_groups_split(BifangGroups *g, const BfBatch *batch, BifangGroupVisit visi
 {
 	int32 n_groups;
 	int32 n_rows = batch->n_rows;
-	int32 *end = g->first; /* reused: one past the group's last row in `ordered` */
+	int32 *end = g->end; /* one past the group's last row in `ordered` */
 	int32 first = 0;
 
 	Assert(n_rows > 0 && n_rows <= BF_BATCH_ROWS);

@@ -11,6 +11,7 @@
 #include "pg/convert/typemap.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
+#include "vec/key.h"
 
 List *
 bifang_partition_list(ArrayType *elements)
@@ -220,21 +221,6 @@ bifang_partition_spec(const BfSchema *schema, List *elements)
 	return spec;
 }
 
-/* NULL flag, then the value's bytes. */
-static BfStatus
-encode_value(const BfValue *value, BfBuffer *key, BfError *err)
-{
-	BfStorage storage = bf_type_storage(value->type);
-
-	BF_TRY(bf_buffer_u8(key, value->is_null, err));
-	if (value->is_null)
-		return BF_OK;
-	if (storage != BF_STORE_VIEW)
-		return bf_buffer_append(key, &value->v, bf_storage_size(storage), err);
-	BF_TRY(bf_buffer_append(key, &value->v.view.len, sizeof value->v.view.len, err));
-	return bf_buffer_append(key, value->v.view.ptr, value->v.view.len, err);
-}
-
 BfStatus
 bifang_partition_of_row(const BfIceSpec *spec, const BfSchema *schema, const BfBatch *batch,
 						int32 row, BfValue *values, BfBuffer *key, BfError *err)
@@ -253,7 +239,7 @@ bifang_partition_of_row(const BfIceSpec *spec, const BfSchema *schema, const BfB
 			source.type = batch->cols[column].type;
 		}
 		BF_TRY(bf_transform_apply(spec->fields[i].transform, &source, &values[i], err));
-		BF_TRY(encode_value(&values[i], key, err));
+		BF_TRY(bf_key_value(key, &values[i], BF_KEY_ZERO_SIGNED, err));
 	}
 	return BF_OK;
 }

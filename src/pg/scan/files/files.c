@@ -5,66 +5,54 @@
 
 #include <sys/stat.h>
 
-#include "common/hashfn.h"
-#include "utils/hsearch.h"
+#include "utils/memutils.h"
 
+#include "base/map.h"
 #include "pg/scan/files/internal.h"
 #include "pg/scan/location.h"
 #include "pg/server/error.h"
+#include "pg/server/host.h"
 
 /* A guess for files that this backend has not opened yet. */
 #define PARQUET_ROW_BYTES 24
 
 /* ---- rows of files seen before ---- */
 
-typedef struct SeenFile
-{
-	uint64 key;
-	int64 rows;
-} SeenFile;
-
 #define SEEN_MAX 20000
+#define SEEN_BYTES_MAX ((size_t) 16 << 20)
 
-static HTAB *seen = NULL;
+/* What tells files apart as a number -> rows. */
+static BfMap seen;
 
-static uint64
+static int64
 seen_key(const char *path, int64 size)
 {
-	return hash_bytes_extended((const unsigned char *) path, (int) strlen(path), (uint64) size);
+	return (int64) bf_hash((uint64) size, path, strlen(path));
 }
 
 void
 bifang_files_remember(const char *path, int64 size, int64 rows)
 {
-	SeenFile *entry;
-	uint64 key = seen_key(path, size);
-	bool found;
+	int64_t *known;
+	BfError err = {0};
 
-	if (seen != NULL && hash_get_num_entries(seen) >= SEEN_MAX)
-	{
-		hash_destroy(seen);
-		seen = NULL;
-	}
-	if (seen == NULL)
-	{
-		HASHCTL ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(SeenFile)};
-
-		seen = hash_create("bifang Parquet files", 64, &ctl, HASH_ELEM | HASH_BLOBS);
-	}
-	entry = hash_search(seen, &key, HASH_ENTER, &found);
-	entry->rows = rows;
+	if (seen.arena == NULL)
+		bf_map_init(&seen, bifang_arena(TopMemoryContext, "Parquet files seen", SEEN_BYTES_MAX), 0);
+	if (seen.n >= SEEN_MAX)
+		bf_map_clear(&seen);
+	BIFANG_CHECK(bf_map_put_number(&seen, seen_key(path, size), rows, &known, &err), &err);
+	*known = rows;
 }
 
 static bool
 remembered_rows(const char *path, int64 size, int64 *rows)
 {
-	SeenFile *entry;
-	uint64 key = seen_key(path, size);
+	const int64_t *known =
+		seen.arena == NULL ? NULL : bf_map_find_number(&seen, seen_key(path, size));
 
-	entry = seen == NULL ? NULL : hash_search(seen, &key, HASH_FIND, NULL);
-	if (entry != NULL)
-		*rows = entry->rows;
-	return entry != NULL;
+	if (known != NULL)
+		*rows = *known;
+	return known != NULL;
 }
 
 /* ---- the work list ---- */

@@ -3,40 +3,23 @@
  */
 #include "pg/scan/lake/deletes.h"
 
-#include "lib/stringinfo.h"
-#include "common/hashfn.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
-
+#include "base/map.h"
 #include "iceberg/columns.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "vec/key.h"
 
 struct BifangDeleteSet
 {
-	MemoryContext cxt;
-	MemoryContext plan_cxt; /* what points into the plan */
 	const BfIceTable *table;
 	BfDeleteCache *cache;
 	BfDeleteCounters counted; /* what of the cache's counters is in *count */
 	BfDeleteCounters *count;  /* borrowed */
-	HTAB *scopes;			  /* partition as bytes -> number */
-	HTAB *scope_ofs;		  /* delete file of the plan -> number */
-	int32 n_scopes;
+	BfArena *arena;
+	BfBuffer *key;	 /* scratch */
+	BfMap scopes;	 /* spec and partition -> number */
+	BfMap scope_ofs; /* delete file of the plan, by its address -> number */
 };
-
-/* Keys of this table are digests: 128 bits of what tells partitions apart. */
-typedef struct Scope
-{
-	uint64 key[2];
-	int32 number;
-} Scope;
-
-typedef struct ScopeOf
-{
-	const BfIceDeleteFile *file;
-	int32 number;
-} ScopeOf;
 
 static BfStatus
 resolve(void *arg, BfArena *a, const char *path, const char **out, BfError *err)
@@ -65,95 +48,62 @@ bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_ch
 							   .bytes_max = BIFANG_ARENA_MAX_METADATA,
 							   .io = io,
 							   .no_checksums = !verify_checksums};
-	HASHCTL ctl = {.keysize = sizeof(uint64[2]), .entrysize = sizeof(Scope), .hcxt = cxt};
+	const BfHost *host = bifang_host();
+	uint64 seed;
 	BfError err;
 
-	s->cxt = cxt;
 	s->table = table;
 	s->count = count;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_delete_cache_new(bifang_arena(cxt, "deletes", BIFANG_ARENA_MAX_METADATA),
 									 &options, &s->cache, &err),
 				 &err);
-	s->scopes = hash_create("bifang scopes", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	s->arena = bifang_arena(cxt, "scopes of deletes", BIFANG_ARENA_MAX_METADATA);
+	BIFANG_CHECK(bf_buffer_new(s->arena, BIFANG_ARENA_MAX_METADATA, &s->key, &err), &err);
+	BIFANG_CHECK(host->random(host, &seed, sizeof seed, &err), &err);
+	bf_map_init(&s->scopes, s->arena, seed);
+	bf_map_init(&s->scope_ofs, s->arena, seed);
 	return s;
 }
 
 void
 bifang_delete_set_replan(BifangDeleteSet *s)
 {
-	if (s->plan_cxt != NULL)
-		MemoryContextDelete(s->plan_cxt);
-	s->plan_cxt = NULL;
-	s->scope_ofs = NULL;
+	bf_map_clear(&s->scope_ofs);
 }
 
 /* ---- scopes of equality deletes: which of them apply to the same files, but for sequences ---- */
 
-static void
-add_value(StringInfo s, const BfValue *v)
+static BfStatus
+new_scope(BifangDeleteSet *s, const BfIceDeleteFile *f, int32 *out, BfError *err)
 {
-	appendStringInfoChar(s, v->is_null ? 1 : 0);
-	appendBinaryStringInfo(s, (const char *) &v->type.kind, sizeof v->type.kind);
-	if (v->is_null)
-		return;
-	switch (bf_type_storage(v->type))
-	{
-		case BF_STORE_U8: appendBinaryStringInfo(s, (const char *) &v->v.u8, 1); break;
-		case BF_STORE_I32:
-		case BF_STORE_F32: appendBinaryStringInfo(s, (const char *) &v->v.i32, 4); break;
-		case BF_STORE_I64:
-		case BF_STORE_F64: appendBinaryStringInfo(s, (const char *) &v->v.i64, 8); break;
-		case BF_STORE_I128: appendBinaryStringInfo(s, (const char *) &v->v.i128, 16); break;
-		case BF_STORE_VIEW:
-			appendBinaryStringInfo(s, (const char *) &v->v.view.len, sizeof v->v.view.len);
-			appendBinaryStringInfo(s, (const char *) v->v.view.ptr, (int) v->v.view.len);
-			break;
-		default: break;
-	}
-}
+	BfBuffer *key = s->key;
+	int64_t *number;
 
-static int32
-new_scope(BifangDeleteSet *s, const BfIceDeleteFile *f)
-{
-	StringInfoData text;
-	Scope *scope;
-	uint64 key[2];
-	bool found;
-
-	initStringInfo(&text);
+	key->len = 0;
 	if (f->n_partition > 0) /* unpartitioned ones apply everywhere, whatever their spec */
-		appendBinaryStringInfo(&text, (const char *) &f->spec_id, sizeof f->spec_id);
+		BF_TRY(bf_buffer_append(key, &f->spec_id, sizeof f->spec_id, err));
 	for (int32 i = 0; i < f->n_partition; i++)
-		add_value(&text, &f->partition[i]);
-	key[0] = hash_bytes_extended((const unsigned char *) text.data, text.len, 1);
-	key[1] = hash_bytes_extended((const unsigned char *) text.data, text.len, 2);
-	pfree(text.data);
-	scope = hash_search(s->scopes, key, HASH_ENTER, &found);
-	if (!found)
-		scope->number = s->n_scopes++;
-	return scope->number;
+		BF_TRY(bf_key_value(key, &f->partition[i], BF_KEY_ZERO_SIGNED, err));
+	BF_TRY(bf_map_put(&s->scopes, key->data, key->len, bf_map_hash(&s->scopes, key->data, key->len),
+					  s->scopes.n, &number, err));
+	*out = (int32) *number;
+	return BF_OK;
 }
 
 static int32
 scope_of(BifangDeleteSet *s, const BfIceDeleteFile *f)
 {
-	ScopeOf *entry;
-	bool found;
+	int64 address = (int64) (intptr_t) f;
+	int64_t *number = bf_map_find_number(&s->scope_ofs, address);
+	BfError err = {0};
+	int32 scope;
 
-	if (s->plan_cxt == NULL)
-	{
-		HASHCTL ctl = {.keysize = sizeof(void *), .entrysize = sizeof(ScopeOf)};
-
-		s->plan_cxt = AllocSetContextCreate(s->cxt, "bifang scopes", ALLOCSET_SMALL_SIZES);
-		ctl.hcxt = s->plan_cxt;
-		s->scope_ofs =
-			hash_create("bifang scopes of files", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	entry = hash_search(s->scope_ofs, &f, HASH_ENTER, &found);
-	if (!found)
-		entry->number = new_scope(s, f);
-	return entry->number;
+	if (number != NULL)
+		return (int32) *number;
+	BIFANG_CHECK(new_scope(s, f, &scope, &err), &err);
+	BIFANG_CHECK(bf_map_put_number(&s->scope_ofs, address, scope, &number, &err), &err);
+	return scope;
 }
 
 /* ---- sources ---- */
