@@ -36,6 +36,7 @@ number(int64_t v, uint32_t width, uint8_t *buf, BfView *out)
 {
 	uint64_t bits = (uint64_t) v;
 
+	BF_ASSERT(width == 4 || width == 8);
 	if (width == 4 && (v < INT32_MIN || v > INT32_MAX))
 		return PHYSICAL_NONE;
 	memcpy(buf, &bits, sizeof bits);
@@ -60,6 +61,7 @@ decimal_bytes(const BfiLeaf *leaf, bf_i128 v, uint8_t *buf, BfView *out)
 
 	if (leaf->physical != BFI_FLBA || width > 16)
 		return PHYSICAL_UNKNOWN;
+	BF_ASSERT(width > 0);
 	for (uint32_t i = width; i-- > 0; v >>= 8)
 		buf[i] = (uint8_t) v;
 	if (v != ((buf[0] & 0x80) != 0 ? -1 : 0))
@@ -129,6 +131,7 @@ bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParq
 	size_t len = HEADER_BYTES_MAX;
 	BfError ignored;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
 	*out = NULL;
 	bf_error_clear(&ignored);
 	if (leaf < 0 || f->leaves[leaf].problem != NULL ||
@@ -193,6 +196,7 @@ bf_parquet_bloom_may_have(const BfParquetBloom *b, const BfValue *value, bool *m
 	}
 	hash = XXH64(bytes.len > 0 ? bytes.ptr : buf, bytes.len, 0);
 	block = ((hash >> 32) * b->n_blocks) >> 32;
+	BF_ASSERT(block < b->n_blocks);
 	BF_TRY(bf_source_window(b->file->source, b->at + (int64_t) block * BLOCK_BYTES, BLOCK_BYTES, &p,
 							err));
 	*may = block_has(p, (uint32_t) hash);

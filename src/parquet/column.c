@@ -33,6 +33,7 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 	size_t page_max = f->limits.page_bytes_max;
 	BfiColumn zero = {0};
 
+	BF_ASSERT(leaf >= 0 && leaf < f->n_leaves && shared->native != NULL && shared->dense != NULL);
 	*c = zero;
 	c->file = f;
 	c->leaf_index = leaf;
@@ -126,6 +127,7 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 {
 	const BfiWriter *w = &c->file->writer;
 
+	BF_ASSERT(rg >= 0 && rg < c->file->n_row_groups);
 	c->rg = rg;
 	c->row = 0;
 	c->page_left = 0;
@@ -154,6 +156,7 @@ bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first, int32_t n, BfE
 	size_t total = 0;
 	uint8_t *to;
 
+	BF_ASSERT(first >= 0 && first <= n && c->leaf->storage == BF_STORE_VIEW);
 	for (int32_t i = first; i < n; i++)
 		total += views[i].len;
 	to = bf_arena_alloc(c->batch_arena, total);
@@ -185,6 +188,7 @@ codes_to_views(BfiColumn *c, int32_t n)
 	BfView *views = c->flat;
 	const BfView *dict = c->dict.data.view;
 
+	BF_ASSERT(c->vec.form == BF_VEC_DICT && n <= BF_BATCH_ROWS);
 	for (int32_t i = 0; i < n; i++)
 	{
 		bool valid = c->vec.validity == NULL || bf_valid(c->vec.validity, i);
@@ -199,6 +203,7 @@ codes_to_views(BfiColumn *c, int32_t n)
 static BfStatus
 read_validity(BfiColumn *c, int32_t start, int32_t k, uint32_t *ones, BfError *err)
 {
+	BF_ASSERT(start >= 0 && k > 0 && start + k <= BF_BATCH_ROWS);
 	*ones = (uint32_t) k;
 	if (c->page.n_values == c->page.n_levels)
 	{
@@ -274,6 +279,7 @@ bfi_column_jump(BfiColumn *c, int64_t row, BfError *err)
 	int32_t current;
 	int32_t p;
 
+	BF_ASSERT(row >= c->row);
 	if (!c->shared->use_index || c->values.carry_previous)
 		return BF_OK;
 	if (!c->index_tried)
@@ -347,6 +353,7 @@ run_of(const uint64_t *rows, int32_t at, int32_t end)
 	uint64_t others = (rows[at >> 6] ^ same) >> (at & 63);
 	int32_t pos = at;
 
+	BF_ASSERT(at >= 0 && at < end);
 	while (others == 0)
 	{
 		pos = (pos | 63) + 1;
@@ -362,6 +369,7 @@ run_of(const uint64_t *rows, int32_t at, int32_t end)
 static BfStatus
 read_in_page(BfiColumn *c, int32_t start, int32_t k, const uint64_t *rows, Reading *r, BfError *err)
 {
+	BF_ASSERT(k >= 0 && k <= c->page_left);
 	if (rows == NULL)
 	{
 		BF_TRY(read_stretch(c, start, k, r, err));
@@ -449,6 +457,7 @@ bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
 		BF_TRY(read_in_page(c, done, k, rows, &r, err));
 		done += k;
 	}
+	BF_ASSERT(done == n);
 	if (!r.any_null)
 		c->vec.validity = NULL;
 	if (c->vec.form == BF_VEC_DICT)

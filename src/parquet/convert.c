@@ -9,6 +9,7 @@ check_range(const BfiLeaf *leaf, const int32_t *in, int32_t n, int64_t at, BfErr
 	int32_t lo = leaf->lo;
 	int32_t hi = leaf->hi;
 
+	BF_ASSERT(leaf->lo <= leaf->hi);
 	for (int32_t i = 0; i < n; i++)
 	{
 		lo = in[i] < lo ? in[i] : lo;
@@ -125,6 +126,7 @@ bfi_convert(const BfiLeaf *leaf, const void *in, int32_t n, void *out, int64_t a
 	const int64_t *i64 = in;
 	const BfView *view = in;
 
+	BF_ASSERT(n >= 0 && n <= BF_BATCH_ROWS);
 	switch (leaf->convert)
 	{
 		case BFI_CONVERT_NONE: BF_NEVER(err, true); break;
@@ -212,6 +214,7 @@ void
 bfi_spread(const uint64_t *validity, int32_t start, int32_t n, const void *dense, void *out,
 		   size_t size)
 {
+	BF_ASSERT(start >= 0 && n >= 0 && dense != out);
 	switch (size)
 	{
 		case 1: SPREAD(uint8_t); break;

@@ -57,6 +57,7 @@ read_footer(BfParquetFile *f, BfError *err)
 				   "the footer has %u bytes, more than the limit of %zu", len,
 				   f->limits.footer_bytes_max);
 	f->footer_pos = size - TAIL_BYTES - (int64_t) len;
+	BF_ASSERT(f->footer_pos >= 0 && f->footer_pos + (int64_t) len < size);
 	BF_NEW_RAW(f->arena, copy, len, err);
 	if ((int64_t) len + TAIL_BYTES <= tail)
 		memcpy(copy, p + tail - TAIL_BYTES - len, len);
@@ -72,6 +73,7 @@ locate_chunks(BfParquetFile *f, BfCursor *c, int32_t rg, BfError *err)
 {
 	BfiThriftList list;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && f->chunk_at != NULL);
 	BF_TRY(bfi_thrift_list(c, COLUMN_CHUNK_BYTES_MIN, &list, err));
 	BF_DATA(err, (int64_t) list.n == f->n_leaves && (list.n == 0 || list.type == BFI_T_STRUCT),
 			bf_cursor_offset(c), "row group %d has %u column chunks, the schema has %d columns", rg,
@@ -127,6 +129,7 @@ decode_row_groups(BfParquetFile *f, BfCursor *c, BfError *err)
 {
 	BfiThriftList list;
 
+	BF_ASSERT(f->row_groups == NULL && f->n_rows == 0);
 	BF_TRY(bfi_thrift_list(c, ROW_GROUP_BYTES_MIN, &list, err));
 	BF_DATA(err, list.n == 0 || list.type == BFI_T_STRUCT, bf_cursor_offset(c),
 			"the row groups are not structs");
@@ -276,6 +279,7 @@ bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits, BfP
 	BfParquetFile *f;
 	BfStatus status;
 
+	BF_ASSERT(source != NULL);
 	BF_NEW(a, f, 1, err);
 	f->arena = a;
 	f->source = source;
@@ -286,6 +290,7 @@ bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits, BfP
 		status = decode_footer(f, err);
 	if (status != BF_OK)
 		return bf_error_object(err, bf_source_name(source));
+	BF_ASSERT(f->n_leaves < f->n_nodes && f->schema.n_fields < f->n_nodes);
 	bfi_writer_parse(f->created_by, &f->writer);
 	*out = f;
 	return BF_OK;
@@ -297,6 +302,7 @@ bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source, 
 {
 	BfParquetFile *f;
 
+	BF_ASSERT(known->footer.ptr != NULL && bf_source_size(source) > known->footer_pos);
 	BF_NEW_RAW(a, f, 1, err);
 	*f = *known;
 	f->arena = a;
@@ -336,6 +342,7 @@ bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *st
 {
 	const BfiColumnMetaData *m = &chunk->meta;
 
+	BF_ASSERT(m->compressed_bytes >= 0);
 	*start = m->data_page_offset;
 	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < *start)
 		*start = m->dictionary_page_offset;

@@ -61,6 +61,7 @@ decode_locations(BfCursor *c, BfArena *a, int64_t n_rows, BfiOffsetIndex *out, B
 	BfiThriftList list;
 	int64_t *first_row;
 
+	BF_ASSERT(n_rows >= 0);
 	BF_TRY(bfi_thrift_list(c, LOCATION_BYTES_MIN, &list, err));
 	BF_DATA(err, list.n > 0 && list.type == BFI_T_STRUCT, 0, "no pages");
 	out->n = (int32_t) list.n;
@@ -112,6 +113,7 @@ bfi_offset_index(const BfParquetFile *f, BfArena *a, int32_t rg, const BfiColumn
 	int64_t first;
 	int64_t end;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups);
 	*out = NULL;
 	if ((chunk->seen & BFI_CC_OFFSET_INDEX) == 0 || !bfi_chunk_bytes(f, chunk, &first, &end))
 		return BF_OK;
@@ -126,6 +128,7 @@ bfi_offset_index(const BfParquetFile *f, BfArena *a, int32_t rg, const BfiColumn
 		return bf_error(err, status, "%s", ignored.text);
 	if (status != BF_OK)
 		return BF_OK;
+	BF_ASSERT(index->n > 0 && index->first_row[0] == 0);
 	last = &index->pages[index->n - 1];
 	if (index->pages[0].offset >= first && last->offset <= end && last->bytes == end - last->offset)
 		*out = index;
@@ -148,6 +151,7 @@ bfi_offset_index_find(const BfiOffsetIndex *index, int64_t row)
 		else
 			hi = mid;
 	}
+	BF_ASSERT(index->first_row[lo] <= row && row < index->first_row[lo + 1]);
 	return lo;
 }
 
@@ -208,6 +212,7 @@ decode_page(const BfParquetFile *f, int32_t leaf, ColumnIndex *x, int64_t n_rows
 	int64_t nans = -1;
 	BfiPageBounds b;
 
+	BF_ASSERT(n_rows > 0);
 	memset(out, 0, sizeof *out);
 	BF_TRY(bf_cursor_u8(&x->null_pages.c, &all_null, err));
 	BF_TRY(bfi_thrift_binary(&x->min.c, &b.min, err));
@@ -268,6 +273,7 @@ bf_parquet_pages(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field,
 	uint8_t *copy;
 	BfError ignored;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
 	*out = NULL;
 	bf_error_clear(&ignored);
 	if (leaf < 0 || f->leaves[leaf].problem != NULL ||

@@ -41,6 +41,7 @@ decode_bytes(BfiColumn *c, BfiRle *rle, int16_t max, uint8_t *out, uint32_t k, B
 	uint32_t tmp[CHUNK];
 	uint32_t bad = 0;
 
+	BF_ASSERT(k > 0 && k <= CHUNK && max > 0 && max <= UINT8_MAX);
 	BF_TRY(bfi_rle_u32(rle, tmp, k, err));
 	for (uint32_t i = 0; i < k; i++)
 	{
@@ -121,6 +122,7 @@ count_rows(BfiLevels *l, int32_t want)
 {
 	uint32_t seen = 0;
 
+	BF_ASSERT(l->used <= l->counted && l->counted <= l->n);
 	if (l->ahead <= want && l->counted < l->n)
 	{
 		l->counted +=
@@ -139,6 +141,7 @@ drop_used(BfiLevels *l, bool has_rep)
 {
 	int32_t left = l->n - l->used;
 
+	BF_ASSERT(l->used <= l->n && (!has_rep || l->rep != NULL));
 	if (left > 0 && l->used > 0)
 	{
 		memmove(l->def->data, l->def->data + l->used, (size_t) left);
@@ -194,6 +197,7 @@ decode_values(BfiColumn *c, int32_t from, int32_t to, BfError *err)
 	size_t size = bf_storage_size(c->leaf->storage);
 	int32_t n;
 
+	BF_ASSERT(from >= 0 && to <= l->n);
 	if (!l->values)
 		return BF_OK;
 	n = from < to ? (int32_t) bfi_count_byte(def + from, (uint32_t) (to - from), max) : 0;
@@ -236,6 +240,7 @@ read_rows(BfiColumn *c, int32_t n, BfError *err)
 	BfiLevels *l = c->levels;
 	int32_t first = 0;
 
+	BF_ASSERT(c->leaf->max_rep == 0 && l->used <= l->n);
 	while (l->used < n)
 	{
 		int32_t to;
@@ -271,6 +276,7 @@ read_repeated_rows(BfiColumn *c, int32_t n, BfError *err)
 	int32_t first = 0;
 	int32_t seen = 0;
 
+	BF_ASSERT(c->leaf->max_rep > 0 && n > 0);
 	for (;;)
 	{
 		uint32_t more = 0;
@@ -327,6 +333,7 @@ bfi_levels_seek(BfiColumn *c, int64_t row, BfError *err)
 BfStatus
 bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err)
 {
+	BF_ASSERT(n > 0 && c->levels != NULL);
 	if (c->leaf->max_rep == 0)
 		BF_TRY(read_rows(c, n, err));
 	else

@@ -68,6 +68,7 @@ typedef struct Plan
 static void
 use_all(Plan *p, const BfiShape *s)
 {
+	BF_ASSERT(s->leaf_first >= p->leaf_first && s->leaf_first <= s->leaf_end);
 	memset(p->use + (s->leaf_first - p->leaf_first), LEAF_VALUES,
 		   (size_t) (s->leaf_end - s->leaf_first));
 }
@@ -160,6 +161,7 @@ build(BfArena *a, Plan *p, Node *n, const BfiShape *shape, const BfField *field,
 static void
 choose_guides(BfiNested *t, Node *n)
 {
+	BF_ASSERT(n->shape->leaf_first <= n->shape->leaf_end);
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
 		const BfiColumn *c = &t->streams[i];
@@ -193,6 +195,7 @@ init_stream(BfArena *a, BfiNested *t, int32_t leaf, bool values, BfError *err)
 	const BfiLeaf *l = &t->shared->file->leaves[leaf];
 
 	t->failed = t->n_streams - 1;
+	BF_ASSERT(l->max_rep <= l->max_def);
 	c->leaf_index = leaf;
 	if (values && l->problem != NULL)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the column has %s", l->problem);
@@ -212,6 +215,7 @@ bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *m
 	int32_t n = 0;
 	BfiNested *t;
 
+	BF_ASSERT(field >= 0 && field < f->schema.n_fields && shape->leaf < 0);
 	BF_NEW(a, t, 1, err);
 	*out = t;
 	t->shared = shared;
@@ -291,6 +295,7 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 	offsets = (int32_t *) (void *) node->offsets->data;
 	BF_TRY(bfi_list_offsets(node->shape, guide, n, t->marks, node->validity, offsets,
 							&out->validity, err));
+	BF_ASSERT(offsets[0] == 0 && offsets[n] >= 0);
 	out->offsets = offsets;
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
@@ -369,6 +374,7 @@ bfi_nested_open(BfiNested *t, int32_t rg, BfError *err)
 BfStatus
 bfi_nested_begin(BfiNested *t, int32_t want, int32_t *room, BfError *err)
 {
+	BF_ASSERT(want > 0);
 	*room = want;
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
@@ -382,6 +388,7 @@ bfi_nested_begin(BfiNested *t, int32_t want, int32_t *room, BfError *err)
 BfStatus
 bfi_nested_read(BfiNested *t, int32_t n, bool last, BfError *err)
 {
+	BF_ASSERT(n > 0);
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
 		t->failed = i;

@@ -31,6 +31,7 @@ window_fill(BfiWindow *w, int64_t pos, size_t want, const uint8_t **p, size_t *g
 	int64_t end;
 	size_t len;
 
+	BF_ASSERT(pos >= 0 && want > 0);
 	if (pos >= w->pos && pos <= w->pos + (int64_t) w->len)
 	{
 		keep = window_left(w, pos);
@@ -63,6 +64,7 @@ window_fill(BfiWindow *w, int64_t pos, size_t want, const uint8_t **p, size_t *g
 							  err));
 	memset(w->buffer->data + len, 0, BFI_SLACK);
 	w->len = len;
+	BF_ASSERT(w->len + BFI_SLACK <= w->buffer->cap);
 	*p = w->buffer->data;
 	*got = len;
 	return BF_OK;
@@ -121,6 +123,7 @@ expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer
 {
 	BfStatus status;
 
+	BF_ASSERT(codec != BF_CODEC_NONE && c->codec_ratio > 0);
 	if (keep + len > c->file->limits.page_bytes_max)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %zu bytes, more than the limit of %zu",
 				   keep + len, c->file->limits.page_bytes_max);
@@ -197,6 +200,7 @@ count_values(BfiColumn *c, BfError *err)
 {
 	uint32_t n = (uint32_t) c->page.n_levels;
 
+	BF_ASSERT(c->page.n_levels >= 0);
 	if (c->leaf->max_def > 0)
 		BF_TRY(bfi_rle_count(c->page.def, n, (uint32_t) c->leaf->max_def, &n, err));
 	c->page.n_values = (int32_t) n;
@@ -277,6 +281,7 @@ load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *
 		BF_TRY(load_v1(c, h, p, err));
 	else
 		BF_TRY(load_v2(c, h, p, err));
+	BF_ASSERT(c->page.n_values >= 0 && c->page.n_values <= c->page.n_levels);
 	c->page_left = c->page.n_levels;
 	c->shared->counters->pages_read++;
 	return bfi_column_begin_values(c, err);
@@ -302,6 +307,7 @@ index_page(const BfiColumn *c)
 	int32_t lo = 0;
 	int32_t hi = c->index->n;
 
+	BF_ASSERT(c->index != NULL && c->index->n > 0);
 	if (c->levels == NULL)
 		return bfi_offset_index_find(c->index, c->row);
 	while (hi - lo > 1)
@@ -347,6 +353,7 @@ check_levels(const BfiColumn *c, int32_t n, BfError *err)
 static void
 count_levels(BfiColumn *c, int32_t n)
 {
+	BF_ASSERT(n >= 0 && n <= c->levels_left);
 	c->levels_left -= n;
 	if (c->jumped && c->page.at == c->index->pages[c->index->n - 1].offset)
 		c->levels_left = 0;
@@ -359,6 +366,7 @@ load_page(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, BfError *er
 	const uint8_t *p;
 	size_t got;
 
+	BF_ASSERT(h->compressed_bytes >= 0 && header_bytes > 0);
 	BF_TRY(window_fill(&c->window, c->next_page, total, &p, &got, err));
 	BF_NEVER(err, got < total);
 	p += header_bytes;
@@ -448,6 +456,7 @@ bfi_page_dictionary(BfiColumn *c, BfError *err)
 BfStatus
 bfi_page_jump(BfiColumn *c, int32_t p, BfError *err)
 {
+	BF_ASSERT(c->index != NULL && p >= 0 && p < c->index->n);
 	BF_TRY(bfi_page_dictionary(c, err));
 	c->next_page = c->index->pages[p].offset;
 	c->page_left = 0;

@@ -42,6 +42,7 @@ fill_node(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, Bf
 	BfiNode *node = &f->nodes[i];
 	const BfiNode *parent = node->parent >= 0 ? &f->nodes[node->parent] : NULL;
 
+	BF_ASSERT(node->parent < i);
 	BF_TRY_PTR(f->arena, node->name,
 			   bf_arena_strndup(f->arena, (const char *) e->name.ptr, e->name.len), err);
 	node->leaf = -1;
@@ -67,6 +68,7 @@ add_leaf(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, BfE
 {
 	BfiLeaf *leaf = &f->leaves[f->n_leaves];
 
+	BF_ASSERT(f->n_leaves < f->n_nodes);
 	leaf->node = i;
 	leaf->max_def = f->nodes[i].def;
 	leaf->max_rep = f->nodes[i].rep;
@@ -189,6 +191,7 @@ build_list(BfParquetFile *f, int32_t repeated, int32_t element, BfField *out, Bf
 {
 	BfiShape items;
 
+	BF_ASSERT(element == repeated || element == repeated + 1);
 	out->type = BF_TYPE(LIST);
 	out->n_children = shape->n_children = 1;
 	BF_NEW(f->arena, out->children, 1, err);
@@ -204,6 +207,7 @@ build_map(BfParquetFile *f, int32_t repeated, BfField *out, BfiShape *shape, BfE
 {
 	BfiShape items;
 
+	BF_ASSERT(f->nodes[repeated].n_children == 1 || f->nodes[repeated].n_children == 2);
 	out->type = BF_TYPE(MAP);
 	set_items(f, repeated, shape, &items);
 	BF_TRY(build_children(f, repeated, 2, &items, out, shape, err));
@@ -254,6 +258,7 @@ build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slo
 	shape->slot_def = slot->slot_def;
 	shape->slot_rep = slot->slot_rep;
 	shape->def = n->def;
+	BF_ASSERT(shape->leaf_first <= shape->leaf_end && shape->leaf_end <= f->n_leaves);
 	if (n->repetition == BFI_REPEATED && !as_element)
 	{
 		/* The list is there whenever what is around it is. */

@@ -14,6 +14,7 @@ reserve_bits(BfBuffer *b, int32_t n, uint64_t **out, BfError *err)
 {
 	size_t words = (size_t) n / 64 + 1;
 
+	BF_ASSERT(n >= 0);
 	words = (words < BF_VALIDITY_WORDS ? BF_VALIDITY_WORDS : words) + 2;
 	b->len = 0;
 	BF_TRY(bf_buffer_reserve(b, words * sizeof **out, err));
@@ -57,6 +58,7 @@ classify(const BfiShape *s, const uint8_t *rep, const uint8_t *def, int32_t n, u
 	const BfiBytes16 item_def = bfi_all16((uint8_t) s->item_def);
 	const BfiBytes16 item_rep = bfi_all16((uint8_t) s->item_rep);
 
+	BF_ASSERT(n > 0 && n <= CHUNK);
 	for (int32_t i = 0; i < n; i += 16)
 	{
 		BfiBytes16 d = bfi_load16(def + i);
@@ -100,6 +102,7 @@ bfi_slot_validity(const BfiShape *s, const BfiColumn *c, int32_t n, BfBuffer *sc
 	int32_t found = 0;
 	uint8_t *marks;
 
+	BF_ASSERT(n >= 0 && s->slot_def <= s->def && s->slot_rep <= c->leaf->max_rep);
 	*out = NULL;
 	BF_TRY(reserve_marks(scratch, n_levels, &marks, err));
 	if (s->slot_def == 0 && c->leaf->max_rep <= s->slot_rep)
@@ -135,6 +138,8 @@ bfi_list_offsets(const BfiShape *s, const BfiColumn *c, int32_t n, BfBuffer *scr
 	int32_t items = 0;
 	uint8_t *marks;
 
+	BF_ASSERT(n >= 0 && s->slot_rep < s->item_rep && s->item_rep <= c->leaf->max_rep);
+	BF_ASSERT(s->def < s->item_def && s->item_def <= c->leaf->max_def);
 	BF_TRY(reserve_marks(scratch, n_levels, &marks, err));
 	for (int32_t i = 0; i < n_levels; i += CHUNK)
 	{
@@ -166,6 +171,7 @@ bfi_check_offsets(const BfiShape *s, const BfiColumn *c, int32_t n, const int32_
 	int32_t items = 0;
 	int32_t differ = 0;
 
+	BF_ASSERT(n >= 0 && offsets[0] == 0 && s->item_rep <= c->leaf->max_rep);
 	for (int32_t i = 0; i < n_levels; i += CHUNK)
 	{
 		int32_t k = n_levels - i < CHUNK ? n_levels - i : CHUNK;

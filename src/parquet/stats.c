@@ -68,6 +68,7 @@ bfi_writer_parse(const char *created_by, BfiWriter *out)
 	};
 	const char *version = strstr(created_by, "version ");
 
+	BF_ASSERT(created_by != NULL);
 	memset(out, 0, sizeof *out);
 	out->major = -1;
 	for (size_t i = 0; i < sizeof apps / sizeof apps[0]; i++)
@@ -206,6 +207,7 @@ bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, Bfi
 	BfView min;
 	BfView max;
 
+	BF_ASSERT(leaf >= 0 && leaf < f->n_leaves);
 	memset(out, 0, sizeof *out);
 	out->null_count = -1;
 	if ((m->seen & BFI_CM_STATISTICS) == 0)
@@ -259,6 +261,7 @@ bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, Bf
 	BfiBounds bounds;
 	BfError ignored;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
 	memset(out, 0, sizeof *out);
 	bf_error_clear(&ignored);
 	if (leaf < 0 || f->leaves[leaf].problem != NULL ||

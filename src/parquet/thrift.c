@@ -30,6 +30,7 @@ bfi_thrift_list(BfCursor *c, size_t element_min, BfiThriftList *out, BfError *er
 	uint8_t b;
 	uint64_t n;
 
+	BF_ASSERT(element_min > 0 && c->pos <= c->end);
 	BF_TRY(bf_cursor_u8(c, &b, err));
 	n = b >> 4;
 	if (n == 15)
@@ -108,6 +109,7 @@ bfi_thrift_skip(BfCursor *c, int type, int depth, BfError *err)
 	uint64_t n;
 	BfView view;
 
+	BF_ASSERT(depth >= 0 && c->pos <= c->end);
 	BF_DATA(err, depth < BFI_THRIFT_DEPTH_MAX, bf_cursor_offset(c),
 			"thrift structs are nested deeper than %d", BFI_THRIFT_DEPTH_MAX);
 	switch (type)
@@ -155,6 +157,7 @@ static BfStatus
 decode_field(BfCursor *c, const BfiThriftField *f, int type, uint8_t *member, int depth,
 			 BfError *err)
 {
+	BF_ASSERT(type_fits(f->type, type));
 	switch (type)
 	{
 		case BFI_T_TRUE:
@@ -221,6 +224,7 @@ decode_struct(BfCursor *c, const BfiThriftStruct *table, void *out, int depth, B
 BfStatus
 bfi_thrift_struct(BfCursor *c, const BfiThriftStruct *table, void *out, size_t size, BfError *err)
 {
+	BF_ASSERT(table->n_fields <= 32 && size >= sizeof(uint32_t));
 	memset(out, 0, size);
 	return decode_struct(c, table, out, 0, err);
 }

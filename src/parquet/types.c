@@ -91,6 +91,7 @@ annotation_of(const BfiSchemaElement *e)
 static void
 misfit(BfiLeaf *leaf, const char *problem)
 {
+	BF_ASSERT(problem != NULL);
 	if (leaf->problem == NULL)
 		leaf->problem = problem;
 }
@@ -105,6 +106,7 @@ physical_type(BfiLeaf *leaf)
 		[BFI_BYTE_ARRAY] = BF_KIND_BINARY, [BFI_FLBA] = BF_KIND_FIXED,
 	};
 
+	BF_ASSERT(leaf->physical < BFI_PHYSICAL_COUNT);
 	leaf->type = (BfType){.kind = kinds[leaf->physical]};
 	if (leaf->physical == BFI_FLBA)
 		leaf->type.length = (int32_t) leaf->width;
@@ -173,6 +175,7 @@ integer_type(BfiLeaf *leaf, const Annotation *a)
 			leaf->lo = table[i].lo;
 			leaf->hi = table[i].hi;
 			leaf->is_unsigned = !a->is_signed;
+			BF_ASSERT(leaf->lo <= leaf->hi);
 			return;
 		}
 	misfit(leaf, "an integer annotation that does not fit its physical type");
@@ -226,6 +229,7 @@ bytes_type(BfiLeaf *leaf, BfKind kind, BfiPhysical physical, uint32_t width)
 static void
 annotated_type(BfiLeaf *leaf, const Annotation *a)
 {
+	BF_ASSERT(leaf->problem == NULL && leaf->convert == BFI_CONVERT_NONE);
 	if (a->interval)
 	{
 		bytes_type(leaf, BF_KIND_INTERVAL, BFI_FLBA, 12);
@@ -287,5 +291,6 @@ bfi_leaf_type(const BfiSchemaElement *e, BfiLeaf *leaf, int64_t at, BfError *err
 	if (leaf->problem != NULL)
 		physical_type(leaf);
 	leaf->storage = bf_type_storage(leaf->type);
+	BF_ASSERT(leaf->storage == BF_STORE_NONE || bf_storage_size(leaf->storage) > 0);
 	return BF_OK;
 }

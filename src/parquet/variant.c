@@ -45,6 +45,7 @@ load_uint(const uint8_t *p, uint32_t size)
 {
 	uint32_t v = 0;
 
+	BF_ASSERT(size >= 1 && size <= 4);
 	for (uint32_t i = 0; i < size; i++)
 		v |= (uint32_t) p[i] << (8 * i);
 	return v;
@@ -109,6 +110,7 @@ container(BfView v, bool is_object, BfiVariantObject *out, BfError *err)
 	uint64_t at;
 	uint32_t total;
 
+	BF_ASSERT(v.len > 0);
 	out->offset_size = (uint32_t) (header & 3) + 1;
 	out->id_size = is_object ? (uint32_t) (header >> 2 & 3) + 1 : 0;
 	if (v.len < 1 + count_size)
@@ -134,6 +136,7 @@ member_bytes(const BfiVariantObject *o, uint32_t i, BfView *out, BfError *err)
 {
 	uint32_t from = load_uint(o->offsets + (size_t) i * o->offset_size, o->offset_size);
 
+	BF_ASSERT(i < o->n);
 	if (from >= o->values.len)
 		return damaged(err, "a member lies outside of its container");
 	*out = (BfView){o->values.ptr + from, o->values.len - from};
@@ -191,6 +194,7 @@ container_text(const BfiVariantNames *names, BfView v, bool is_object, int depth
 			return damaged(err, "a container's members overlap");
 	}
 	*used = (size_t) (o.values.ptr - v.ptr) + o.values.len;
+	BF_ASSERT(*used <= v.len);
 	return bf_buffer_u8(out, is_object ? '}' : ']', err);
 }
 
@@ -198,6 +202,7 @@ container_text(const BfiVariantNames *names, BfView v, bool is_object, int depth
 static BfStatus
 load_primitive(uint32_t id, const uint8_t *p, BfValue *out, BfError *err)
 {
+	BF_ASSERT(id < N_PRIMITIVES && primitives[id].size >= 0);
 	memset(out, 0, sizeof *out);
 	out->type.kind = primitives[id].kind;
 	switch (primitives[id].kind)

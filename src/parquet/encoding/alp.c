@@ -89,6 +89,7 @@ open_vector(const State *d, uint32_t k, uint32_t n, Vector *v, BfError *err)
 	const uint8_t *p = d->offsets + offset;
 	uint64_t packed;
 
+	BF_ASSERT(k < d->n_vectors && n > 0);
 	BF_DATA(err, offset >= d->n_vectors * 4 && offset <= d->len && d->len - offset >= head, d->at,
 			"an ALP vector at byte %u of %zu", offset, d->len);
 	v->e = p[0];
@@ -118,6 +119,7 @@ decode_vector(const State *d, const Vector *v, uint32_t from, uint32_t n, uint8_
 	float *f32 = (float *) (void *) out;
 	double *f64 = (double *) (void *) out;
 
+	BF_ASSERT(n > 0 && v->e < sizeof powers64 / sizeof powers64[0] && v->f <= v->e);
 	if (d->width == 4)
 	{
 		uint32_t delta[CHUNK];

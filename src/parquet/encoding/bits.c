@@ -113,6 +113,7 @@ bfi_put_bits(uint64_t *bits, uint32_t start, uint64_t v, uint32_t n)
 	uint32_t word = start >> 6;
 	uint32_t shift = start & 63;
 
+	BF_ASSERT(n <= 64);
 	v &= mask;
 	bits[word] = (bits[word] & ~(mask << shift)) | v << shift;
 	if (shift + n > 64)

@@ -86,6 +86,7 @@ merge_streams(const uint8_t *in, size_t stride, size_t width, uint8_t *out, size
 {
 	size_t done = 0;
 
+	BF_ASSERT(n <= stride);
 #ifdef HAVE_SHUFFLE
 	if (width == 4)
 		for (; done + 16 <= n; done += 16)
@@ -111,6 +112,7 @@ begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
 {
 	State *s = v->state;
 
+	BF_ASSERT(v->width > 0);
 	BF_DATA(err, len == (uint64_t) v->n * v->width, v->at,
 			"%d values of %u split bytes need %llu, the page has %zu", v->n, v->width,
 			(unsigned long long) v->n * v->width, len);
@@ -125,6 +127,7 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	size_t width = v->width;
 	uint8_t *bytes = out;
 
+	BF_ASSERT(v->width > 0);
 	if (v->physical == BFI_FLBA)
 	{
 		BfView *views = out;

@@ -59,6 +59,7 @@ bfi_delta_init(BfiDelta *d, const void *data, size_t len, uint32_t bits, int64_t
 	d->block_values = (uint32_t) block_values;
 	d->n_mini = (uint32_t) n_mini;
 	d->mini_values = (uint32_t) (block_values / n_mini);
+	BF_ASSERT(d->mini_values * d->n_mini == d->block_values && d->mini_values % 32 == 0);
 	d->mini = d->n_mini;
 	d->last = (uint64_t) bf_unzigzag(first);
 	d->left = d->count;
@@ -69,6 +70,7 @@ BfStatus
 bfi_delta_begin(BfiDelta *d, const void *data, size_t len, uint32_t bits, int32_t n, int64_t at,
 				BfError *err)
 {
+	BF_ASSERT(n > 0);
 	BF_TRY(bfi_delta_init(d, data, len, bits, at, err));
 	BF_DATA(err, d->count == (uint64_t) n, at, "a delta stream of %llu values for %d",
 			(unsigned long long) d->count, n);
@@ -87,6 +89,7 @@ next_block(BfiDelta *d, uint64_t left, BfError *err)
 	d->min_delta = (uint64_t) bf_unzigzag(min_delta);
 	needed = left >= d->block_values ? d->n_mini
 									 : (uint32_t) ((left + d->mini_values - 1) / d->mini_values);
+	BF_ASSERT(left > 0 && needed <= d->n_mini);
 	if (n > (size_t) (d->end - d->pos))
 		n = (size_t) (d->end - d->pos);
 	BF_DATA(err, n >= needed, d->at, "the bit widths of a delta block are cut short");
@@ -107,6 +110,7 @@ next_mini(BfiDelta *d, uint64_t left, BfError *err)
 	if (d->mini == d->n_mini)
 		BF_TRY(next_block(d, left, err));
 	d->width = d->widths[d->mini++];
+	BF_ASSERT(d->width <= d->width_max);
 	bytes = (size_t) d->mini_values / 8 * d->width;
 	BF_DATA(err, bytes <= (size_t) (d->end - d->pos), d->at, "a delta miniblock is cut short");
 	d->packed = d->pos;
@@ -297,6 +301,7 @@ bfi_delta_encode(const void *values, uint32_t size, uint32_t n, BfBuffer *out, B
 static BfStatus
 begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
 {
+	BF_ASSERT(v->width == 4 || v->width == 8);
 	return bfi_delta_begin(v->state, p, len, v->width * 8, v->n, v->at, err);
 }
 

@@ -25,6 +25,7 @@ begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
 	State *s = v->state;
 	const uint8_t *next;
 
+	BF_ASSERT(v->physical == BFI_BYTE_ARRAY || v->width > 0);
 	s->end = p + len;
 	BF_TRY(bfi_delta_begin(&s->prefix, p, len, 32, v->n, v->at, err));
 	BF_TRY(bfi_delta_end(s->prefix, &next, err));
@@ -98,6 +99,7 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	uint8_t *to;
 
 	BF_TRY(decode_lengths(v, n, prefix, suffix, &total, err));
+	BF_ASSERT((uint64_t) (prefix[0] + suffix[0]) <= total);
 	BF_TRY(bfi_values_alloc(v, (size_t) total + COPY_SLACK, &to, err));
 	for (int32_t i = 0; i < n; i++)
 	{
@@ -118,6 +120,7 @@ bfi_values_keep(BfiValues *v, BfError *err)
 {
 	BfBuffer *kept = v->previous_kept;
 
+	BF_ASSERT(v->previous.len <= v->bytes_max);
 	if (v->previous.len == 0 || v->previous.ptr == kept->data)
 		return BF_OK;
 	kept->len = 0;

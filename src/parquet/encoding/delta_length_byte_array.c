@@ -17,6 +17,7 @@ begin(BfiValues *v, const uint8_t *p, size_t len, BfError *err)
 {
 	State *s = v->state;
 
+	BF_ASSERT(v->physical == BFI_BYTE_ARRAY);
 	s->end = p + len;
 	BF_TRY(bfi_delta_begin(&s->lengths, p, len, 32, v->n, v->at, err));
 	return bfi_delta_end(s->lengths, &s->pos, err);
@@ -30,6 +31,7 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	int32_t *lengths = (int32_t *) (void *) v->scratch;
 	const uint8_t *p = s->pos;
 
+	BF_ASSERT(p <= s->end);
 	BF_TRY(bfi_delta_i32(&s->lengths, lengths, (uint32_t) n, err));
 	for (int32_t i = 0; i < n; i++)
 	{

@@ -89,6 +89,7 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 {
 	uint32_t *codes = v->scratch;
 
+	BF_ASSERT(v->dict.value_bytes == 1 || v->dict.value_bytes % 4 == 0);
 	BF_TRY(decode_codes(v, n, codes, err));
 	switch (v->dict.value_bytes)
 	{

@@ -34,6 +34,7 @@ next_packed_run(BfiRle *r, uint64_t groups, BfError *err)
 	uint64_t n = groups * 8;
 	uint64_t left = (uint64_t) (r->end - r->pos);
 
+	BF_ASSERT(groups > 0);
 	if (bytes > left)
 	{
 		n = left * 8 / r->width;
@@ -73,6 +74,7 @@ next_run(BfiRle *r, BfError *err)
 	uint64_t header = 0;
 	uint32_t bytes = (r->width + 7) / 8;
 
+	BF_ASSERT(r->run_left == 0 && r->width <= 32);
 	if (BF_LIKELY(r->pos < r->end && *r->pos < 0x80))
 		header = *r->pos++;
 	else
@@ -95,6 +97,7 @@ next_run(BfiRle *r, BfError *err)
 static inline BfStatus
 take(BfiRle *r, uint32_t n, uint32_t *k, BfError *err)
 {
+	BF_ASSERT(n > 0);
 	if (r->run_left == 0)
 		BF_TRY(next_run(r, err));
 	*k = r->run_left < n ? r->run_left : n;
@@ -197,6 +200,7 @@ bfi_rle_count_and_skip(BfiRle *r, uint32_t n, uint32_t max, uint32_t *count, BfE
 	uint32_t found = 0;
 	uint32_t tmp[256];
 
+	BF_ASSERT(max > 0 || r->width == 0);
 	while (n > 0)
 	{
 		uint32_t k;
@@ -279,6 +283,7 @@ equal_from(const void *values, uint32_t size, uint32_t from, uint32_t n)
 static BfStatus
 put_repeated(uint32_t value, uint32_t n, uint32_t width, BfBuffer *out, BfError *err)
 {
+	BF_ASSERT(n >= GROUP && (width == 32 || value >> width == 0));
 	BF_TRY(bf_buffer_uvarint(out, (uint64_t) n << 1, err));
 	return bf_buffer_append(out, &value, (width + 7) / 8, err);
 }
