@@ -77,7 +77,7 @@ SAVEPOINT s;
 INSERT INTO t VALUES (20, 'x');
 SELECT has();
 ROLLBACK TO s;
-SELECT count(*) FROM bifang.ledgers WHERE state = 'open' AND table_name = 't';
+SELECT count(*) FROM bifang.ledgers WHERE state = 'open' AND namespace = 'ws' AND table_name = 't';
 INSERT INTO t VALUES (21, 'x');
 COMMIT;
 SELECT has();
