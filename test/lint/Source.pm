@@ -102,6 +102,7 @@ sub finish
 	for (sort grep { !$met{$_} } keys %known)
 	{
 		print "$0: no exception is needed any more for: $_\n";
+		$bad = 1;
 	}
 	exit $bad;
 }

@@ -170,7 +170,6 @@ sub visit
 	complain('src', 0, "these ${kind}s need each other in a circle: " . join(' ', sort map { s/^\w+ //r } @part));
 }
 
-except(map { "src: these modules need each other in a circle: $_" } 'src/pg/scan/parallel src/pg/scan/scan');
 
 for my $file (files(qr/\.[ch]$/, qw(src test)))
 {

@@ -25,8 +25,8 @@ struct BifangShared
 
 StaticAssertDecl(sizeof(BifangCounters) % sizeof(int64) == 0, "counters are int64");
 
-void
-bifang_shared_check(BifangShared *shared, const BifangWorklist *w)
+static void
+check_plan(BifangShared *shared, const BifangWorklist *w)
 {
 	uint64 mine = bf_scan_list_fingerprint(&w->list);
 	uint64 other = 0;
@@ -104,7 +104,7 @@ bifangEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 static void
 join(BifangScanNode *n, BifangShared *shared)
 {
-	bifang_scan_share(n->scan, shared, &shared->next);
+	bifang_scan_share(n->scan, shared, &shared->next, check_plan);
 	n->started = false;
 }
 
@@ -185,7 +185,7 @@ bifangShutdownForeignScan(ForeignScanState *node)
 		SpinLockRelease(&shared->mutex);
 		add(&n->scan->count, &mine);
 	}
-	bifang_scan_share(n->scan, NULL, NULL);
+	bifang_scan_share(n->scan, NULL, NULL, NULL);
 	/* A worker's plan points into the segment, which its end detaches. */
 	if (!IsParallelWorker() && n->shared_plan != NULL)
 	{

@@ -17,11 +17,6 @@
 
 #include "pg/scan/scan.h"
 
-typedef struct BifangShared BifangShared;
-
-/* All processes must have planned the same. */
-extern void bifang_shared_check(BifangShared *shared, const BifangWorklist *w);
-
 extern bool bifangIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 extern Size bifangEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
 extern void

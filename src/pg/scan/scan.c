@@ -7,7 +7,6 @@
 #include "utils/memutils.h"
 
 #include "pg/scan/kind.h"
-#include "pg/scan/parallel.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
@@ -84,7 +83,7 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 						 : s->turn.shared != NULL ? BF_SCAN_CUT
 												  : BF_SCAN_UNITS);
 	if (s->turn.shared != NULL)
-		bifang_shared_check(s->turn.shared, s->work);
+		s->turn.planned(s->turn.shared, s->work);
 	s->planned = true;
 	MemoryContextSwitchTo(old);
 	return s->work;
@@ -117,9 +116,10 @@ bifang_scan_sample(BifangScan *s, int32 n)
 }
 
 void
-bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next)
+bifang_scan_share(BifangScan *s, BifangShared *shared, BfScanCounter *next, BifangPlannedFn planned)
 {
 	s->turn.shared = shared;
+	s->turn.planned = planned;
 	s->turn.next = &s->turn.alone.next;
 	if (shared == NULL)
 		return;

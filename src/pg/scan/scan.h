@@ -91,11 +91,18 @@ typedef struct BifangScanPred
 	uint32 prune;
 } BifangScanPred;
 
+/* What the processes of a parallel scan have in common; parallel.c knows more. */
+typedef struct BifangShared BifangShared;
+
+/* All processes must have planned the same. */
+typedef void (*BifangPlannedFn)(BifangShared *shared, const BifangWorklist *w);
+
 /* Whose turn it is: which unit this process takes next. */
 typedef struct BifangScanTurn
 {
-	struct BifangShared *shared; /* parallel: what all processes have */
-	BfScanNext *next;			 /* of the two below */
+	BifangShared *shared;	 /* parallel: what all processes have */
+	BifangPlannedFn planned; /* parallel: told of each plan */
+	BfScanNext *next;		 /* of the two below */
 	BfScanAlone alone;
 	BfScanShared with_others;
 } BifangScanTurn;
@@ -146,8 +153,9 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 extern void bifang_scan_restart(BifangScan *s);
 /* Only every n-th unit is read. For one that reads alone, before anything is read. */
 extern void bifang_scan_sample(BifangScan *s, int32 n);
-/* Units are shared with other processes, from now on or (both NULL) no more. */
-extern void bifang_scan_share(BifangScan *s, struct BifangShared *shared, BfScanCounter *next);
+/* Units are shared with other processes, from now on or (all NULL) no more. */
+extern void bifang_scan_share(BifangScan *s, BifangShared *shared, BfScanCounter *next,
+							  BifangPlannedFn planned);
 /* Fills the next slice (n_rows >= 1, row = 0); false at the end. */
 extern bool bifang_scan_fill(BifangScan *s, Snapshot snapshot);
 /* The worklist, made and planned if it is not. */
