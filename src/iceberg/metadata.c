@@ -72,6 +72,24 @@ sort_unique(IdIndex *ids, int32_t n, const char *what, BfError *err)
 	return BF_OK;
 }
 
+/* Version 1 need not name the current schema: it has it once more, under its own key. */
+static BfStatus
+current_schema(const json_t *root, BfIceMetadata *m, BfError *err)
+{
+	bool required = m->format_version > 1 || m->n_schemas == 0;
+	json_t *single;
+
+	m->current_schema_id = INT32_MIN;
+	BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", required, &m->current_schema_id, err));
+	if (m->current_schema_id != INT32_MIN)
+		return BF_OK;
+	m->current_schema_id = m->schemas[0].schema_id;
+	if (m->n_schemas == 1)
+		return BF_OK;
+	BF_TRY(bfi_json_get_object(root, "", "schema", true, &single, err));
+	return bfi_json_get_i32(single, "schema", "schema-id", true, &m->current_schema_id, err);
+}
+
 static BfStatus
 parse_schemas(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 {
@@ -104,7 +122,7 @@ parse_schemas(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	if (list == NULL)
 		m->current_schema_id = m->schemas[0].schema_id;
 	else
-		BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", true, &m->current_schema_id, err));
+		BF_TRY(current_schema(root, m, err));
 	if (bf_ice_schema(m, m->current_schema_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "current-schema-id: no schema has the id %d",
 				m->current_schema_id);
@@ -162,6 +180,41 @@ parse_spec(BfArena *a, const json_t *fields, const char *where, BfIceSpec *spec,
 	return sort_unique(ids, (int32_t) n, where, err);
 }
 
+static bool
+same_spec(const BfIceSpec *x, const BfIceSpec *y)
+{
+	for (int32_t i = 0; i < x->n_fields && x->n_fields == y->n_fields; i++)
+		if (x->fields[i].source_id != y->fields[i].source_id ||
+			strcmp(x->fields[i].transform_text, y->fields[i].transform_text) != 0)
+			return false;
+	return x->n_fields == y->n_fields;
+}
+
+/* Version 1 need not name the default spec: it has its fields once more, under a key of their own.
+ */
+static BfStatus
+default_spec(BfArena *a, const json_t *root, BfIceMetadata *m, bool listed, BfError *err)
+{
+	bool required = m->format_version > 1 || m->n_specs == 0;
+	BfIceSpec single = {.spec_id = -1};
+	json_t *fields;
+
+	m->default_spec_id = listed ? INT32_MIN : 0;
+	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", required && listed, &m->default_spec_id,
+							err));
+	if (m->default_spec_id != INT32_MIN)
+		return BF_OK;
+	m->default_spec_id = m->specs[0].spec_id;
+	if (m->n_specs == 1)
+		return BF_OK;
+	BF_TRY(bfi_json_get_array(root, "", "partition-spec", true, &fields, err));
+	BF_TRY(parse_spec(a, fields, "partition-spec", &single, err));
+	for (int32_t i = 0; i < m->n_specs; i++)
+		if (same_spec(&m->specs[i], &single))
+			m->default_spec_id = m->specs[i].spec_id;
+	return BF_OK;
+}
+
 static BfStatus
 parse_specs(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 {
@@ -192,7 +245,7 @@ parse_specs(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 		ids[i] = (IdIndex){m->specs[i].spec_id, i};
 	}
 	BF_TRY(sort_unique(ids, m->n_specs, "partition-specs", err));
-	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", list != NULL, &m->default_spec_id, err));
+	BF_TRY(default_spec(a, root, m, list != NULL, err));
 	if (bf_ice_spec(m, m->default_spec_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "default-spec-id: no partition spec has the id %d",
 				m->default_spec_id);

@@ -103,6 +103,35 @@ TEST(iceberg_metadata_v1)
 	EXPECT_EQ(m->schemas[0].fields[1].type.length, 5);
 }
 
+/* Version 1 need not say which schema and spec are the current ones. */
+TEST(iceberg_metadata_v1_without_ids)
+{
+#define V1(more) \
+	"{\"format-version\":1,\"location\":\"/t\",\"last-updated-ms\":1,\"last-column-id\":1," more "}"
+#define FIELDS "\"fields\":[{\"id\":1,\"name\":\"a\",\"required\":false,\"type\":\"long\"}]}"
+#define SCHEMA(id) "{\"type\":\"struct\",\"schema-id\":" id "," FIELDS
+#define DAYS(of) "[{\"source-id\":1,\"name\":\"d\",\"transform\":\"bucket[" of "]\"}]"
+#define TWO                                           \
+	"\"schemas\":[" SCHEMA("4") "," SCHEMA(           \
+		"3") "],\"partition-specs\":[{\"spec-id\":7," \
+			 "\"fields\":" DAYS("2") "},{\"spec-id\":6,\"fields\":" DAYS("3") "}]"
+	BfArena *a = test_arena();
+	BfIceMetadata *m;
+
+	REQUIRE_OK(parse(a,
+					 V1("\"schemas\":[" SCHEMA("4") "],\"partition-specs\":[{\"spec-id\":7,"
+													"\"fields\":[]}]"),
+					 &m));
+	EXPECT_EQ(m->current_schema_id, 4);
+	EXPECT_EQ(m->default_spec_id, 7);
+	REQUIRE_OK(parse(a, V1(TWO ",\"schema\":" SCHEMA("3") ",\"partition-spec\":" DAYS("3")), &m));
+	EXPECT_EQ(m->current_schema_id, 3);
+	EXPECT_EQ(m->default_spec_id, 6);
+	EXPECT_FAIL(parse(a, V1(TWO), &m), BF_ERR_CORRUPT, -1);
+	EXPECT_FAIL(parse(a, V1(TWO ",\"schema\":" SCHEMA("9") ",\"partition-spec\":" DAYS("3")), &m),
+				BF_ERR_CORRUPT, -1);
+}
+
 TEST(iceberg_metadata_nested_and_mapping)
 {
 	BfArena *a = test_arena();
