@@ -9,6 +9,9 @@
 #include "base/sort.h"
 #include "iceberg/internal.h"
 
+/* Of the data sequence number, which decides which deletes apply. */
+#define SEQUENCE_ID 3
+
 /* Reading one manifest. */
 typedef struct ManifestRead
 {
@@ -17,6 +20,7 @@ typedef struct ManifestRead
 	const BfIceMetadata *metadata;
 	const BfIceSpec *spec;
 	BfType *partition_types; /* of the spec's fields; NULL = as in the file */
+	bool numbered;			 /* its header has a version that has sequence numbers */
 	int64_t next_row_id;	 /* of the next file without one; -1 = none inherits any */
 	BfIceFileVisit visit;
 	void *arg;
@@ -267,8 +271,9 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 	return file->content != BF_ICE_DATA ? read_deletes(r->keep, data_file, file, err) : BF_OK;
 }
 
-/* A sequence number that an entry leaves out: an ADDED one inherits the manifest's, others were
- * written before sequence numbers existed. */
+/* A sequence number that an entry leaves out: an ADDED one inherits the manifest's. Others were
+ * written before sequence numbers existed, when their manifest is of version 1 (which need not say
+ * so); of a later one, an EXISTING file could have any: deletes might count for it or not. */
 static BfStatus
 inherit_sequence(const ManifestRead *r, const BfAvroValue *entry, int32_t id, const char *name,
 				 BfIceStatus status, int64_t *out, BfError *err)
@@ -276,6 +281,8 @@ inherit_sequence(const ManifestRead *r, const BfAvroValue *entry, int32_t id, co
 	static const int64_t zero = 0;
 	const BfAvroValue *v = bf_avro_field(entry, id, name);
 
+	BF_DATA(err, v != NULL || status != BF_ICE_EXISTING || id != SEQUENCE_ID || !r->numbered, -1,
+			"an existing file has no %s", name);
 	if (v != NULL || status != BF_ICE_ADDED)
 		return bfi_record_number(entry, id, name, NULL, &zero, out, err);
 	BF_DATA(err, r->manifest->sequence_number >= 0, -1,
@@ -311,8 +318,8 @@ read_entry(ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfError *
 	file->spec_id = r->spec->spec_id;
 	BF_TRY(bfi_record_number(entry, 1, "snapshot_id", NULL, &r->manifest->added_snapshot_id,
 							 &file->snapshot_id, err));
-	BF_TRY(inherit_sequence(r, entry, 3, "sequence_number", file->status, &file->sequence_number,
-							err));
+	BF_TRY(inherit_sequence(r, entry, SEQUENCE_ID, "sequence_number", file->status,
+							&file->sequence_number, err));
 	BF_TRY(inherit_sequence(r, entry, 4, "file_sequence_number", file->status,
 							&file->file_sequence_number, err));
 	BF_TRY(read_data_file(r, data_file, file, err));
@@ -321,13 +328,12 @@ read_entry(ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfError *
 
 /* -1 = the header tells none. */
 static int32_t
-header_spec_id(const BfAvroReader *reader)
+header_number(const BfAvroReader *reader, const char *key)
 {
 	char digits[12];
 	BfView text;
 
-	if (!bf_avro_metadata(reader, "partition-spec-id", &text) || text.len == 0 ||
-		text.len >= sizeof digits)
+	if (!bf_avro_metadata(reader, key, &text) || text.len == 0 || text.len >= sizeof digits)
 		return -1;
 	memcpy(digits, text.ptr, text.len);
 	digits[text.len] = '\0';
@@ -384,7 +390,7 @@ check_header_spec(const ManifestRead *r, BfArena *own, const BfAvroReader *reade
 static BfStatus
 check_header(const BfIceManifest *m, const BfAvroReader *reader, BfError *err)
 {
-	int32_t spec_id = header_spec_id(reader);
+	int32_t spec_id = header_number(reader, "partition-spec-id");
 	BfView content;
 
 	BF_DATA(err,
@@ -405,7 +411,7 @@ choose_spec(ManifestRead *r, BfArena *own, const BfAvroReader *reader, BfError *
 
 	if (id < 0)
 	{
-		int32_t own_id = header_spec_id(reader);
+		int32_t own_id = header_number(reader, "partition-spec-id");
 
 		id = own_id < 0 ? 0 : own_id;
 	}
@@ -433,6 +439,7 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 			"a manifest is made of records");
 	bf_avro_mark_opaque(reader, 1);
 	BF_TRY(check_header(r->manifest, reader, err));
+	r->numbered = header_number(reader, "format-version") > 1;
 	BF_TRY(choose_spec(r, own, reader, err));
 	BF_TRY(check_header_spec(r, own, reader, err));
 	for (int64_t n = 1;; n++)

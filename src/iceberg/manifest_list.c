@@ -29,10 +29,11 @@ copy_value(BfArena *a, const BfAvroValue *from, int depth, BfAvroValue *to, BfEr
 }
 
 static bool
-schema_has(const BfAvroSchema *record, int32_t id)
+schema_has(const BfAvroSchema *record, int32_t id, const char *name)
 {
 	for (int32_t i = 0; i < record->n_children; i++)
-		if (record->field_ids[i] == id)
+		if (record->field_ids[i] == id ||
+			(record->field_ids[i] == 0 && strcmp(record->field_names[i], name) == 0))
 			return true;
 	return false;
 }
@@ -45,12 +46,12 @@ list_entry(BfArena *a, const BfAvroValue *record, BfIceManifest *m, BfError *err
 	const BfAvroValue *key = bf_avro_field(record, 519, "key_metadata");
 	/* Version 1 lists have no sequence numbers: 0. A null in a column that is there is different:
 	 * nothing may inherit it. */
-	const int64_t *sequence = schema_has(record->schema, 515) ? &unknown : &zero;
+	const int64_t *sequence = schema_has(record->schema, 515, "sequence_number") ? &unknown : &zero;
 	int64_t content;
 
 	BF_TRY(bfi_record_text(a, record, 500, "manifest_path", &m->path, err));
 	BF_TRY(bfi_record_number(record, 501, "manifest_length", NULL, &unknown, &m->length, err));
-	BF_TRY(bfi_record_small(record, 502, "partition_spec_id", NULL, &zero, &m->spec_id, err));
+	BF_TRY(bfi_record_small(record, 502, "partition_spec_id", NULL, NULL, &m->spec_id, err));
 	BF_TRY(bfi_record_number(record, 517, "content", NULL, &zero, &content, err));
 	BF_DATA(err, content == 0 || content == 1, -1, "content %lld is neither data nor deletes",
 			(long long) content);

@@ -29,19 +29,27 @@ metadata(BfArena *a)
 
 /* An Avro file of one record whose bytes are given. */
 static BfSource *
-avro_file(BfArena *a, const char *schema, const void *record, size_t n)
+avro_file_of(BfArena *a, const char *schema, const void *record, size_t n, const char *version)
 {
 	BfAvroWriter *w;
 	BfSource *source = NULL;
 	BfView bytes;
 
 	if (bf_avro_writer_new(a, schema, &w, &test_err) != BF_OK ||
+		(version != NULL &&
+		 bf_avro_writer_metadata(w, "format-version", version, &test_err) != BF_OK) ||
 		bf_buffer_append(bf_avro_writer_buffer(w), record, n, &test_err) != BF_OK ||
 		bf_avro_writer_end_record(w, &test_err) != BF_OK ||
 		bf_avro_writer_finish(w, &bytes, &test_err) != BF_OK ||
 		bf_source_memory(a, bytes.ptr, bytes.len, "x.avro", &source, &test_err) != BF_OK)
 		test_fail(__FILE__, __LINE__, "%s", test_err.text);
 	return source;
+}
+
+static BfSource *
+avro_file(BfArena *a, const char *schema, const void *record, size_t n)
+{
+	return avro_file_of(a, schema, record, n, NULL);
 }
 
 static BfStatus
@@ -95,6 +103,25 @@ TEST(iceberg_manifest_by_name)
 	REQUIRE(f->n_lower == 1);
 	EXPECT_EQ(f->lower[0].field_id, 12);
 	EXPECT_EQ(f->lower[0].bytes.len, 1);
+	/* A file that existed before has one of its own, but where there are none. */
+	for (int version = 0; version < 4; version++)
+	{
+		static const char *const versions[] = {NULL, "1", "2", "3"};
+		uint8_t existing[sizeof record];
+		BfStatus status;
+
+		memcpy(existing, record, sizeof existing);
+		existing[sizeof existing - 1] = 0;
+		bf_error_clear(&test_err);
+		status = bfi_manifest_read(
+			a, avro_file_of(a, BY_NAME, existing, sizeof existing, versions[version]), &manifest,
+			metadata(a), keep_file, &f, &test_err);
+		EXPECT_EQ(status, version < 2 ? BF_OK : BF_ERR_CORRUPT);
+		if (version < 2)
+			EXPECT_EQ(f->sequence_number, 0);
+		else
+			EXPECT(strstr(test_err.text, "an existing file has no sequence_number") != NULL);
+	}
 	/* Nothing to inherit. */
 	manifest.sequence_number = -1;
 	EXPECT_FAIL(read_entry(a, BY_NAME, record, sizeof record, &manifest, &f), BF_ERR_CORRUPT, -1);
@@ -207,6 +234,36 @@ TEST(iceberg_manifest_list_v1)
 	EXPECT_EQ(m[0].sequence_number, 0);
 	EXPECT(!m[0].deletes);
 	EXPECT(m[0].partitions == NULL);
+}
+
+/* Without its spec nobody can say what a manifest's partition values are; a sequence number that is
+ * null is not that of version 1. */
+TEST(iceberg_manifest_list_required)
+{
+	static const char no_spec[] = "{\"type\":\"record\",\"name\":\"m\",\"fields\":["
+								  "{\"name\":\"manifest_path\",\"type\":\"string\"}]}";
+	static const char null_spec[] =
+		"{\"type\":\"record\",\"name\":\"m\",\"fields\":["
+		"{\"name\":\"manifest_path\",\"type\":\"string\",\"field-id\":500},"
+		"{\"name\":\"x\",\"type\":[\"null\",\"int\"],\"field-id\":502}]}";
+	static const char null_sequence[] =
+		"{\"type\":\"record\",\"name\":\"m\",\"fields\":["
+		"{\"name\":\"manifest_path\",\"type\":\"string\"},"
+		"{\"name\":\"partition_spec_id\",\"type\":\"int\"},"
+		"{\"name\":\"sequence_number\",\"type\":[\"null\",\"long\"]}]}";
+	static const uint8_t record[] = {4, '/', 'm', 0, 0};
+	BfArena *a = test_arena();
+	BfIceManifest *m;
+	int32_t n;
+
+	EXPECT_FAIL(bfi_manifest_list_read(a, avro_file(a, no_spec, record, 3), &m, &n, &test_err),
+				BF_ERR_CORRUPT, -1);
+	EXPECT(strstr(test_err.text, "partition_spec_id is missing") != NULL);
+	EXPECT_FAIL(bfi_manifest_list_read(a, avro_file(a, null_spec, record, 4), &m, &n, &test_err),
+				BF_ERR_CORRUPT, -1);
+	REQUIRE_OK(
+		bfi_manifest_list_read(a, avro_file(a, null_sequence, record, 5), &m, &n, &test_err));
+	EXPECT_EQ(m[0].sequence_number, -1);
 }
 
 TEST(iceberg_manifest_encrypted)
