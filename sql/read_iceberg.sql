@@ -133,6 +133,12 @@ IMPORT FOREIGN SCHEMA odd LIMIT TO (partition_values_missing) FROM SERVER ri INT
 SELECT id, region, a FROM partition_values_missing ORDER BY id;
 SELECT id FROM partition_values_missing WHERE region = 'eu' AND a->>'country' = 'fr' AND (a->'z'->>'code')::int = 7 ORDER BY id;
 
+-- A table of version 1 that took over files of Hive: no ids, other names, a type of before, columns added since.
+IMPORT FOREIGN SCHEMA odd LIMIT TO (migrated) FROM SERVER ri INTO ri;
+SELECT id, renamed, n, p, added FROM migrated ORDER BY id;
+SELECT id FROM migrated WHERE n = 20 AND p = 'a';
+SELECT l FROM plan('SELECT n FROM migrated') l WHERE l ~ 'by Position';
+
 -- ANALYZE: totals are exact, statistics are there.
 ANALYZE orders;
 SELECT reltuples, relpages > 0 AS pages FROM pg_class WHERE oid = 'orders'::regclass;

@@ -97,6 +97,7 @@ typedef struct BfParquetCounters
 	int64_t row_groups_by_statistics;
 	int64_t row_groups_by_bloom;
 	int64_t row_groups_by_dictionary;
+	int64_t files_by_position; /* of tables, without field ids or name mapping; once per reader */
 	int64_t rows_by_index; /* of row groups that are read: outside of what the page index leaves */
 	int64_t pages_skipped; /* data pages of any column that were not decompressed */
 } BfParquetCounters;

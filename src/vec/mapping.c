@@ -138,6 +138,11 @@ find_child(const BfField *from, const BfField *to, int32_t i, bool file_has_ids,
 {
 	const BfField *want = &to->children[i];
 
+	if (to->type.kind == BF_KIND_STRUCT && want->id != 0 && !file_has_ids && !want->mapped)
+		return bf_error(err, BF_ERR_UNSUPPORTED,
+						"the file has no field ids and the table has no name mapping to find "
+						"\"%.100s\" of column \"%.100s\" by",
+						want->name, to->name);
 	if (to->type.kind == BF_KIND_STRUCT)
 		return bf_field_find(from->children, from->n_children, file_has_ids, want, out, err);
 	*out = i < from->n_children ? i : -1;

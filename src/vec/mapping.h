@@ -8,7 +8,8 @@
  *   no id                    -                   name: exactly, else regardless of ASCII case if
  *                                                that is unique
  *   an id                    yes                 id; fields of the file without one are invisible
- *   an id                    no                  the field's aliases (its name mapping)
+ *   an id                    no                  the field's aliases (its name mapping); members
+ *                                                without a mapping are BF_ERR_UNSUPPORTED
  *
  * The element of a list and key and value of a map are found by their place: they can't be added,
  * and a file without ids names them as it likes. Their ids must agree where both have one.

@@ -273,6 +273,47 @@ TEST(exec_parquet_mapping)
 	EXPECT(v.is_null);
 }
 
+/* A table that took over files without ids: by the column's place, counted from 1. */
+TEST(exec_parquet_by_position)
+{
+	BfField field = {.name = "another", .type = {.kind = BF_KIND_INT32}};
+	BfField member = {.id = 900, .name = "m", .type = {.kind = BF_KIND_INT32}};
+	BfField nested = {.id = 0,
+					  .name = "s",
+					  .type = {.kind = BF_KIND_STRUCT},
+					  .children = &member,
+					  .n_children = 1};
+	BfParquetCounters counters = {0};
+	BfMapping *mapping;
+	BfParquetFile *f;
+	const BfSchema *file;
+	int64_t rows;
+	BfReader *r;
+	BfValue v;
+
+	REQUIRE_OK(bf_exec_parquet_open(test_arena(), WITHOUT_IDS, NULL, &f, &test_err));
+	file = bf_parquet_schema(f);
+	field.id = bf_schema_find_name(file, "i32_plain") + 1;
+	REQUIRE_OK(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows));
+	EXPECT(!v.is_null && v.v.i32 == -50000);
+	REQUIRE_OK(bf_exec_parquet_reader_over(
+		test_arena(), f,
+		&(BfProjection){.schema = &(BfSchema){.n_fields = 1, .fields = &field},
+						.fields = (const int32_t[]){0},
+						.n_fields = 1},
+		NULL, 0, 0, &counters, &r, &test_err));
+	EXPECT_EQ(counters.files_by_position, 1);
+	field.id = file->n_fields + 1;
+	REQUIRE_OK(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows));
+	EXPECT(v.is_null);
+	field.required = true;
+	EXPECT_FAIL(first_row(WITHOUT_IDS, &field, 1, NULL, &v, &rows), BF_ERR_CORRUPT, -1);
+	/* Members have no number. */
+	EXPECT_FAIL(bf_mapping_new(test_arena(), &nested, &nested, false, &mapping, &test_err),
+				BF_ERR_UNSUPPORTED, -1);
+	REQUIRE_OK(bf_mapping_new(test_arena(), &nested, &nested, true, &mapping, &test_err));
+}
+
 TEST(exec_parquet_constants)
 {
 	static const BfField fields[] = {

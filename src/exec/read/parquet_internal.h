@@ -49,6 +49,7 @@ typedef struct BfiParquetReader
 	BfParquetScan *scan;
 	BfParquetCounters *counters; /* never NULL */
 	BfParquetCounters no_counters;
+	bool by_position; /* columns are found by their place in the file */
 	int32_t rg_next;
 	int32_t rg_end;
 	BfiParquetGroup group;

@@ -15,8 +15,9 @@
  * Batches say by `selected` which rows count; the number of a row in the file, first_row + row,
  * does not depend on what was passed over. Batches without any such row are not given out.
  *
- * A table with ids, over a file without any and without a name mapping, is an error: names could
- * have been reused since the file was written.
+ * Of a table with ids and without a name mapping, a file without ids was there before the table:
+ * its columns are numbered from 1, whatever they are called, as Java does it, and
+ * BfParquetCounters.files_by_position tells. Members of structs have no number: an error.
  */
 #ifndef BF_EXEC_READ_PARQUET_READER_H
 #define BF_EXEC_READ_PARQUET_READER_H

@@ -9,11 +9,13 @@ resolve_input(BfArena *a, BfiParquetReader *r, const BfField *want, const BfCons
 {
 	const BfiColumns columns = {.schema = bf_parquet_schema(r->file),
 								.has_ids = bf_parquet_has_field_ids(r->file),
+								.numbered = true,
 								.what = "file"};
 
 	in->scan_column = -1;
 	if (bfi_resolve(a, &columns, want, constants, &in->is, err) != BF_OK)
 		return bf_error_object(err, r->name);
+	r->by_position |= bfi_unknown_by_id(&columns, want);
 	return BF_OK;
 }
 
@@ -58,7 +60,9 @@ add_inputs(BfArena *a, BfiParquetReader *r, const BfConstants *constants, BfErro
 		BF_TRY(
 			resolve_input(a, r, &p->schema->fields[p->fields[i]], constants, &r->inputs[i], err));
 	r->n_columns = r->n_inputs = p->n_fields;
-	return add_unread(a, r, p, pred_fields, n_pred, constants, err);
+	BF_TRY(add_unread(a, r, p, pred_fields, n_pred, constants, err));
+	r->counters->files_by_position += r->by_position;
+	return BF_OK;
 }
 
 /* The scan's columns, early ones first. */

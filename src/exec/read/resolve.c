@@ -31,7 +31,7 @@ resolve_missing(BfArena *a, const BfiColumns *columns, const BfField *want,
 
 	if (constant != NULL)
 		return bf_mapping_constant(a, want, constant, out, err);
-	if (want->id != 0 && !columns->has_ids && !want->mapped)
+	if (!columns->numbered && bfi_unknown_by_id(columns, want))
 		BF_FAIL(err, BF_ERR_UNSUPPORTED,
 				"the file has no field ids and the table has no name mapping");
 	return bf_mapping_missing(a, want, columns->what, out, err);
@@ -44,7 +44,10 @@ resolve(BfArena *a, const BfiColumns *columns, const BfField *want, const BfCons
 	const BfSchema *s = columns->schema;
 
 	BF_TRY(bfi_field_with_constants(a, want, constants, &c->want, err));
-	BF_TRY(bf_field_find(s->fields, s->n_fields, columns->has_ids, c->want, &c->column, err));
+	if (columns->numbered && bfi_unknown_by_id(columns, want))
+		c->column = want->id <= s->n_fields ? want->id - 1 : -1;
+	else
+		BF_TRY(bf_field_find(s->fields, s->n_fields, columns->has_ids, c->want, &c->column, err));
 	if (c->column < 0)
 		return resolve_missing(a, columns, c->want, constants, &c->constant, err);
 	BF_ASSERT(c->column < s->n_fields);

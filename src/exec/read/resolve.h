@@ -8,8 +8,10 @@
  *   the initial default      of the table's field
  *   NULL                     unless the field is required
  *
- * A file without any field ids, of a table that has ids and no name mapping for the field, is an
- * error: names could have been reused since it was written.
+ * A file without any field ids, of a table that has ids and no name mapping for the field, was
+ * there before the table, of Hive say. Its columns are numbered from 1 where `numbered` says so, as
+ * Iceberg's Java library does with Parquet; else it is an error: names could have been reused since
+ * it was written.
  */
 #ifndef BF_EXEC_READ_RESOLVE_H
 #define BF_EXEC_READ_RESOLVE_H
@@ -22,6 +24,7 @@ typedef struct BfiColumns
 {
 	const BfSchema *schema; /* borrowed */
 	bool has_ids;			/* false: no field of it has one */
+	bool numbered;			/* without ids a column is found by its place */
 	bool no_zones;	  /* of timestamps it is not known whether they have one: as the table says */
 	const char *what; /* "file" or "ledger", for messages */
 } BfiColumns;
@@ -34,6 +37,13 @@ typedef struct BfiResolved
 	BfMapping *mapping;	 /* NULL: a constant */
 	BfVector constant;
 } BfiResolved;
+
+/* Has neither the field's id nor a name mapping a meaning for what is read? */
+static inline bool
+bfi_unknown_by_id(const BfiColumns *columns, const BfField *want)
+{
+	return want->id != 0 && !columns->has_ids && !want->mapped;
+}
 
 /* Errors name the column. */
 extern BfStatus

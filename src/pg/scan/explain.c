@@ -157,6 +157,9 @@ explain_read(const BifangScan *s, ExplainState *es)
 		bifang_explain_counters("Parquet Read", parquet, lengthof(parquet), es);
 		bifang_explain_counters("Row Groups Pruned", pruned, lengthof(pruned), es);
 		bifang_explain_counters("Parquet Skipped", pages, lengthof(pages), es);
+		if (n->parquet.files_by_position > 0)
+			ExplainPropertyInteger("Files with Columns by Position", NULL,
+								   n->parquet.files_by_position, es);
 	}
 	if (reads(w, true))
 		bifang_explain_counters("Log Read", log, lengthof(log), es);
