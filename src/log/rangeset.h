@@ -1,5 +1,5 @@
 /*
- * log/rangeset.h: sets of entry numbers as sorted, disjoint, merged closed ranges.
+ * log/rangeset.h: sets of entries (base/rangeset.h) as text.
  *
  * Text form (ABNF; the empty set is the empty text):
  *
@@ -12,52 +12,17 @@
  * that in lenient mode (names written by other implementations) neighbours that touch are merged
  * (`1-5_6-9` is `1-9`) and a single number `7` means `7-7`. Unsorted or overlapping ranges are
  * refused in both modes: they are a sign that entries were named twice.
- *
- * All operations are linear in the number of ranges and allocate exactly the result. A set has at
- * most BF_RANGESET_RANGES_MAX ranges; more is BF_ERR_LIMIT.
  */
 #ifndef BF_LOG_RANGESET_H
 #define BF_LOG_RANGESET_H
 
 #include "base/bytes.h"
-
-typedef struct BfRange
-{
-	int64_t first;
-	int64_t last; /* inclusive */
-} BfRange;
-
-typedef struct BfRangeSet
-{
-	int32_t n;
-	BfRange *ranges; /* owned by the arena given at creation */
-} BfRangeSet;
-
-#define BF_RANGESET_RANGES_MAX 1000000
-#define BF_ENTRY_MAX (INT64_MAX - 1)
+#include "base/rangeset.h"
 
 extern BfStatus bf_rangeset_parse(BfArena *a, const char *text, size_t n, bool lenient,
 								  BfRangeSet *out, BfError *err) BF_MUST_CHECK;
 /* Appends the canonical text, without a NUL. */
 extern BfStatus bf_rangeset_format(const BfRangeSet *s, BfBuffer *out, BfError *err) BF_MUST_CHECK;
-/* From any ranges: sorted and merged. A range outside 0 .. 2^63-2 or with first > last is CORRUPT.
- */
-extern BfStatus bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out,
-								 BfError *err) BF_MUST_CHECK;
-extern BfStatus bf_rangeset_union(BfArena *a, const BfRangeSet *x, const BfRangeSet *y,
-								  BfRangeSet *out, BfError *err) BF_MUST_CHECK;
-extern BfStatus bf_rangeset_intersect(BfArena *a, const BfRangeSet *x, const BfRangeSet *y,
-									  BfRangeSet *out, BfError *err) BF_MUST_CHECK;
-extern BfStatus bf_rangeset_subtract(BfArena *a, const BfRangeSet *x, const BfRangeSet *y,
-									 BfRangeSet *out, BfError *err) BF_MUST_CHECK;
-extern int64_t bf_rangeset_count(const BfRangeSet *s);
-extern bool bf_rangeset_contains(const BfRangeSet *s, int64_t entry);
-extern bool bf_rangeset_equal(const BfRangeSet *x, const BfRangeSet *y);
-/* Do they share an entry? */
-extern bool bf_rangeset_overlaps(const BfRangeSet *x, const BfRangeSet *y);
-/* Index of the first range whose last >= entry; s->n when there is none. */
-extern int32_t bf_rangeset_seek(const BfRangeSet *s, int64_t entry);
-
 /*
  * A logical file's name: bifang://{db}/{table}/{ledgerId}_{rangeSet}.log. db and table are
  * percent-encoded (all but the unreserved characters of RFC 3986) and not empty; reading also

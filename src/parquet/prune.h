@@ -12,13 +12,6 @@
 #include "parquet/parquet.h"
 #include "vec/pred.h"
 
-/* Rows [first, end) of a row group. */
-typedef struct BfRowRange
-{
-	int64_t first;
-	int64_t end;
-} BfRowRange;
-
 /* Of a column chunk; bytes of the bounds lie in the footer. false: nothing is known. */
 extern bool
 bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, BfColumnStats *out);

@@ -9,6 +9,7 @@
 #ifndef BF_EXEC_READ_PARQUET_INTERNAL_H
 #define BF_EXEC_READ_PARQUET_INTERNAL_H
 
+#include "base/rangeset.h"
 #include "exec/read/parquet_reader.h"
 #include "exec/read/resolve.h"
 #include "parquet/prune.h"
@@ -35,10 +36,10 @@ typedef struct BfiParquetGroup
 	BfArena *arena; /* its indexes and filters */
 	int32_t number;
 	bool open;
-	int32_t n_ranges; /* -1: all rows of the row group may match */
-	int32_t range;
-	bool in_range; /* the scan has been sent there */
-	const BfRowRange *ranges;
+	bool all_rows;	 /* all rows of the row group may match */
+	BfRangeSet rows; /* else these */
+	int32_t range;	 /* of them, where the scan is */
+	bool in_range;	 /* it has been sent there */
 } BfiParquetGroup;
 
 typedef struct BfiParquetReader

@@ -83,12 +83,6 @@ row_group_stats(void *arg, int32_t field, BfColumnStats *s)
 
 /* ---- pages ---- */
 
-typedef struct Ranges
-{
-	int32_t n;
-	BfRowRange *at;
-} Ranges;
-
 static bool
 page_stats(void *arg, int32_t field, BfColumnStats *s)
 {
@@ -102,19 +96,21 @@ page_stats(void *arg, int32_t field, BfColumnStats *s)
 }
 
 static BfStatus
-all_rows(Prune *p, Ranges *out, BfError *err)
+all_rows(Prune *p, BfRangeSet *out, BfError *err)
 {
-	BF_NEW(p->r->group.arena, out->at, 1, err);
-	out->n = 1;
-	out->at[0] = (BfRowRange){0, bf_parquet_row_group_rows(p->r->file, p->r->group.number)};
-	return BF_OK;
+	int64_t n = bf_parquet_row_group_rows(p->r->file, p->r->group.number);
+	BfRange all = {0, n - 1};
+
+	return bf_rangeset_make(p->r->group.arena, &all, n > 0 ? 1 : 0, out, err);
 }
 
 static BfStatus
-leaf_ranges(Prune *p, const BfPred *pred, Ranges *out, BfError *err)
+leaf_ranges(Prune *p, const BfPred *pred, BfRangeSet *out, BfError *err)
 {
 	BfiInput *in = input_of(p->r, pred->field);
 	const BfParquetPages *pages;
+	BfRange *ranges;
+	int32_t n = 0;
 	int32_t input;
 
 	if (in == NULL || in->is.mapping == NULL)
@@ -127,75 +123,24 @@ leaf_ranges(Prune *p, const BfPred *pred, Ranges *out, BfError *err)
 								&p->pages[input], err));
 	}
 	pages = p->pages[input];
-	if (pages == NULL)
+	if (pages == NULL || pages->n > BF_RANGESET_RANGES_MAX)
 		return all_rows(p, out, err);
-	out->n = 0;
-	BF_NEW(p->r->group.arena, out->at, pages->n, err);
+	BF_NEW(p->r->group.arena, ranges, pages->n, err);
 	for (p->page = 0; p->page < pages->n; p->page++)
 	{
-		if (!bf_pred_may_match(pred, page_stats, p))
-			continue;
-		if (out->n > 0 && out->at[out->n - 1].end == pages->first_row[p->page])
-			out->at[out->n - 1].end = pages->first_row[p->page + 1];
-		else
-			out->at[out->n++] =
-				(BfRowRange){pages->first_row[p->page], pages->first_row[p->page + 1]};
+		BfRange rows = {pages->first_row[p->page], pages->first_row[p->page + 1] - 1};
+
+		if (rows.first <= rows.last && bf_pred_may_match(pred, page_stats, p))
+			ranges[n++] = rows;
 	}
-	return BF_OK;
+	return bf_rangeset_make(p->r->group.arena, ranges, n, out, err);
 }
 
 static BfStatus
-intersect(BfArena *a, const Ranges *x, const Ranges *y, Ranges *out, BfError *err)
-{
-	int32_t i = 0;
-	int32_t k = 0;
-
-	out->n = 0;
-	BF_NEW(a, out->at, (size_t) x->n + (size_t) y->n, err);
-	while (i < x->n && k < y->n)
-	{
-		int64_t first = x->at[i].first > y->at[k].first ? x->at[i].first : y->at[k].first;
-		int64_t end = x->at[i].end < y->at[k].end ? x->at[i].end : y->at[k].end;
-
-		if (first < end)
-			out->at[out->n++] = (BfRowRange){first, end};
-		if (x->at[i].end < y->at[k].end)
-			i++;
-		else
-			k++;
-	}
-	return BF_OK;
-}
-
-static BfStatus
-unite(BfArena *a, const Ranges *x, const Ranges *y, Ranges *out, BfError *err)
-{
-	int32_t i = 0;
-	int32_t k = 0;
-
-	out->n = 0;
-	BF_NEW(a, out->at, (size_t) x->n + (size_t) y->n, err);
-	while (i < x->n || k < y->n)
-	{
-		bool from_x = k == y->n || (i < x->n && x->at[i].first <= y->at[k].first);
-		BfRowRange next = from_x ? x->at[i++] : y->at[k++];
-
-		if (out->n > 0 && next.first <= out->at[out->n - 1].end)
-		{
-			if (next.end > out->at[out->n - 1].end)
-				out->at[out->n - 1].end = next.end;
-		}
-		else
-			out->at[out->n++] = next;
-	}
-	return BF_OK;
-}
-
-static BfStatus
-ranges_of(Prune *p, const BfPred *pred, int depth, Ranges *out, BfError *err)
+ranges_of(Prune *p, const BfPred *pred, int depth, BfRangeSet *out, BfError *err)
 {
 	out->n = 0;
-	out->at = NULL;
+	out->ranges = NULL;
 	if (depth > BF_PRED_DEPTH_MAX || pred->kind == BF_PRED_TRUE || pred->kind == BF_PRED_UNKNOWN)
 		return all_rows(p, out, err);
 	if (pred->kind == BF_PRED_FALSE)
@@ -206,12 +151,15 @@ ranges_of(Prune *p, const BfPred *pred, int depth, Ranges *out, BfError *err)
 		BF_TRY(all_rows(p, out, err));
 	for (int32_t i = 0; i < pred->n_children; i++)
 	{
-		Ranges before = *out;
-		Ranges child;
+		BfRangeSet before = *out;
+		BfRangeSet child;
+		BfStatus status;
 
 		BF_TRY(ranges_of(p, pred->children[i], depth + 1, &child, err));
-		BF_TRY((pred->kind == BF_PRED_AND ? intersect : unite)(p->r->group.arena, &before, &child,
-															   out, err));
+		status = (pred->kind == BF_PRED_AND ? bf_rangeset_intersect : bf_rangeset_union)(
+			p->r->group.arena, &before, &child, out, err);
+		/* Too many ranges are no error: then nothing is left out. */
+		BF_TRY(status == BF_ERR_LIMIT ? all_rows(p, out, err) : status);
 	}
 	return BF_OK;
 }
@@ -220,19 +168,16 @@ static BfStatus
 prune_by_index(Prune *p, bool *may, BfError *err)
 {
 	BfiParquetReader *r = p->r;
-	int64_t left = bf_parquet_row_group_rows(r->file, r->group.number);
-	Ranges ranges;
+	int64_t n = bf_parquet_row_group_rows(r->file, r->group.number);
+	BfRangeSet rows;
+	int64_t left_out;
 
-	BF_TRY(ranges_of(p, r->pred.tree, 0, &ranges, err));
-	for (int32_t i = 0; i < ranges.n; i++)
-		left -= ranges.at[i].end - ranges.at[i].first;
-	r->counters->rows_by_index += left;
-	*may = ranges.n > 0;
-	if (left > 0)
-	{
-		r->group.ranges = ranges.at;
-		r->group.n_ranges = ranges.n;
-	}
+	BF_TRY(ranges_of(p, r->pred.tree, 0, &rows, err));
+	left_out = n - bf_rangeset_count(&rows);
+	r->counters->rows_by_index += left_out;
+	*may = rows.n > 0 || n == 0;
+	r->group.all_rows = left_out == 0;
+	r->group.rows = rows;
 	return BF_OK;
 }
 

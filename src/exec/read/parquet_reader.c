@@ -33,7 +33,7 @@ next_row_group(BfiParquetReader *r, BfError *err)
 	bool may = true;
 
 	r->group.number = r->rg_next++;
-	r->group.n_ranges = -1;
+	r->group.all_rows = true;
 	r->group.range = 0;
 	if (r->pred.tree != NULL)
 		BF_TRY(bfi_parquet_prune(r, &may, err));
@@ -52,16 +52,16 @@ next_row_group(BfiParquetReader *r, BfError *err)
 static BfStatus
 next_in_row_group(BfiParquetReader *r, const BfBatch **out, BfError *err)
 {
-	if (r->group.n_ranges < 0)
+	if (r->group.all_rows)
 		return bf_parquet_scan_next_early(r->scan, INT64_MAX, out, err);
-	for (*out = NULL; r->group.range < r->group.n_ranges; r->group.range++)
+	for (*out = NULL; r->group.range < r->group.rows.n; r->group.range++)
 	{
-		const BfRowRange *range = &r->group.ranges[r->group.range];
+		const BfRange *range = &r->group.rows.ranges[r->group.range];
 
 		if (!r->group.in_range)
 			bf_parquet_scan_seek(r->scan, range->first);
 		r->group.in_range = true;
-		BF_TRY(bf_parquet_scan_next_early(r->scan, range->end, out, err));
+		BF_TRY(bf_parquet_scan_next_early(r->scan, range->last + 1, out, err));
 		if (*out != NULL)
 			return BF_OK;
 		r->group.in_range = false;
