@@ -111,6 +111,12 @@ SELECT count(*) FROM (SELECT * FROM seen EXCEPT ALL SELECT * FROM seen_heap) x;
 WITH w AS (INSERT INTO seen VALUES (20, -1), (21, -1) RETURNING id)
 SELECT (SELECT count(*) FROM w) AS inserted, (SELECT count(*) FROM seen) AS before;
 SELECT count(*) FROM seen;
+-- Nor does one that comes after others in its transaction.
+BEGIN;
+INSERT INTO seen VALUES (22, -1);
+WITH w AS (INSERT INTO seen VALUES (23, -1), (24, -1) RETURNING id)
+SELECT (SELECT count(*) FROM w) AS inserted, (SELECT count(*) FROM seen) AS before;
+ROLLBACK;
 
 -- Triggers read the table that they are fired for, before and after, also inside subtransactions.
 CREATE TABLE log (what text, id int, n bigint);

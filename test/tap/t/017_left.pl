@@ -90,6 +90,18 @@ $node->psql('postgres', q{
 	BEGIN; SELECT add(100); ROLLBACK});
 is(found('t'), 'nothing', 'an abort after a PREPARE that failed cleans up');
 
+# Metadata of a lake commit that is rolled back goes with it, by itself or with its savepoint.
+sub metadata_files { return scalar(() = glob($node->data_dir . '/bifang/lake/*/metadata/*.metadata.json')); }
+my $files = metadata_files();
+sql("BEGIN; SELECT add(5); SELECT bifang.commit('t'); ROLLBACK");
+is(metadata_files(), $files, 'metadata of a commit that is rolled back goes');
+sql("BEGIN; SAVEPOINT s; SELECT add(5); SELECT bifang.commit('t'); ROLLBACK TO s; SELECT add(3); COMMIT");
+is(metadata_files(), $files, 'with its savepoint, too');
+sql("BEGIN; SAVEPOINT s; SELECT add(5); SELECT bifang.commit('t'); RELEASE s; COMMIT");
+is(metadata_files(), $files + 1, 'and stays with it');
+is(sql('SELECT count(*) FROM t'), '4122', 'all rows');
+is(found('t'), 'nothing', 'check finds nothing');
+
 # A ledger that nothing names is an orphan of its own table, not of its neighbours.
 my $stray = 1 + sql('SELECT last_value FROM bifang.ledger_id_seq');
 sql("INSERT INTO p VALUES (1, 1, 'x')");
