@@ -123,6 +123,7 @@ bifang_point_of(MemoryContext cxt, const BifangOptions *o, const char *metadata_
 	BfIceAt at = wanted_point(o);
 	BfError err;
 
+	Assert(metadata_path != NULL);
 	out->metadata_path = metadata_path;
 	out->current = current && at.kind == BF_ICE_AT_CURRENT;
 	out->table = bifang_lake_table_mapped(cxt, metadata_path, o->location_map);

@@ -52,6 +52,7 @@ form_row(Sampler *sm, int32 row)
 static void
 sample_row(Sampler *sm, int32 row)
 {
+	Assert(sm->n <= sm->target);
 	if (sm->n < sm->target)
 	{
 		sm->order[sm->n] = (int64) sm->seen;

@@ -231,7 +231,7 @@ bifang_import_location(BifangImport *im, const char *path)
 void
 bifang_import_end(BifangImport *im)
 {
-	Assert(im->has_options);
+	Assert(im->table != NULL && im->has_options);
 	if (im->options.format != im->server_format)
 		bifang_import_option(im, "format", im->options.format->name);
 	if (im->options.location_map != im->server_map)
@@ -239,6 +239,7 @@ bifang_import_end(BifangImport *im)
 	appendStringInfoChar(&im->command, ')');
 	im->commands = lappend(im->commands, im->command.data);
 	im->names = lappend(im->names, pstrdup(im->table));
+	im->table = NULL;
 }
 
 List *

@@ -21,6 +21,12 @@ bifang_kinds_init(void)
 
 	StaticAssertStmt(offsetof(BifangKind, format) == 0, "a kind is found by its format");
 	for (int i = 0; i < (int) lengthof(kinds); i++)
+	{
+		Assert(kinds[i]->format.name != NULL && kinds[i]->format.is != NULL);
+		Assert(kinds[i]->tiers[0].name != NULL);
+		Assert(kinds[i]->open != NULL && kinds[i]->plan != NULL);
+		Assert(kinds[i]->open_unit != NULL && kinds[i]->import != NULL);
 		formats[i] = &kinds[i]->format;
+	}
 	bifang_formats_set(formats);
 }

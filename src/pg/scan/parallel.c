@@ -120,6 +120,7 @@ bifangInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, vo
 	pg_atomic_init_u64(&shared->fingerprint, 0);
 	SpinLockInit(&shared->mutex);
 	shared->n_pins = n->pins.len;
+	Assert(n->pins.len > 0);
 	memcpy(shared->pins, n->pins.ptr, n->pins.len);
 	join(n, shared);
 	give_plan(node, n, shared);

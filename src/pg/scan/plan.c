@@ -125,6 +125,7 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	info->pieces = bf_scan_list_pieces(&w->list);
 	total = w->kind->table_rows != NULL ? w->kind->table_rows(w) : analyzed_rows(rel, t);
 	info->part = total > 0 ? Min((double) t->rows / total, 1.0) : 1.0;
+	Assert(info->part >= 0 && info->part <= 1 && info->pieces >= info->n_units);
 	rel->tuples = total;
 	rel->pages = (BlockNumber) Min(info->bytes / Max(info->part, 1e-6) / BLCKSZ + 1,
 								   (double) MaxBlockNumber);

@@ -105,6 +105,7 @@ next_unit(BifangScan *s)
 {
 	int32 n = s->turn.next->take(s->turn.next, s->work->list.n_units);
 
+	Assert(n < s->work->list.n_units);
 	return n < 0 ? NULL : &s->work->list.units[n];
 }
 

@@ -87,6 +87,7 @@ vector_for(BifangScan *s, const BifangColumn *c)
 		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->cols.names[v], bifang_to_utf8(c->name)) == 0
 										: s->cols.numbers[v] == c->number)
 			return v;
+	Assert(s->cols.n_vectors < s->cols.n);
 	s->cols.numbers[s->cols.n_vectors] = c->number;
 	s->cols.names[s->cols.n_vectors] = bifang_to_utf8(c->name);
 	return s->cols.n_vectors++;
@@ -104,7 +105,10 @@ bifang_scan_bind_columns(BifangScan *s)
 		if (c->kind == BIFANG_FROM_META)
 			continue;
 		if (c->kind == BIFANG_FROM_FIELD)
+		{
 			c->number = s->work->kind->column(s->work, s->relname, c->field_id, c->name);
+			Assert(c->number >= 0 && c->number < s->work->schema->n_fields);
+		}
 		c->vector = vector_for(s, c);
 	}
 	s->cols.bound = true;
@@ -118,6 +122,7 @@ set_conversion(BifangScan *s, BifangColumn *c, const BfField *field)
 	bool plain = c->kind == BIFANG_FROM_NAME;
 	bool nested = bf_type_storage(field->type) == BF_STORE_NESTED;
 
+	Assert(c->vector >= 0 && s->open.reader != NULL);
 	if (c->out == NULL || !bf_type_equal(c->out_type, field->type) || (plain && nested))
 	{
 		BifangOutWhat what = {.field = field,

@@ -55,6 +55,7 @@ bifang_scan_open_row_groups(BifangScan *s, BfArena *a, const BfScanUnit *u, BfPa
 	int64 groups = bf_parquet_n_row_groups(file);
 	BfError err;
 
+	Assert(u->piece >= 0 && u->piece < u->pieces);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_exec_parquet_reader_filtered(a, file, projection, constants,
 												 (int32) (groups * u->piece / u->pieces),

@@ -30,6 +30,7 @@ bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 	w->pins = palloc0(sizeof *w->pins);
 	w->pins->snapshot_id = -1;
 	w->kind->open(w, o);
+	Assert((w->schema == NULL) == (w->kind->column == NULL));
 	MemoryContextSwitchTo(old);
 	return w;
 }
@@ -46,6 +47,7 @@ bifang_worklist_join(MemoryContext cxt, const BifangOptions *o, BfView pins)
 	BIFANG_CHECK(bf_scan_pins_unpack(a, pins, &w->pins, &err), &err);
 	if (w->kind->join != NULL)
 		w->kind->join(w, o);
+	Assert((w->schema == NULL) == (w->kind->column == NULL));
 	MemoryContextSwitchTo(old);
 	return w;
 }
@@ -63,6 +65,19 @@ bifang_worklist_pack(BifangWorklist *w, const BifangOptions *o, BfArena *a)
 	return bytes;
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* Units are those of the tiers, but for pieces and for what an estimate only counts. */
+static bool
+adds_up(const BfScanList *l)
+{
+	int64 n = 0;
+
+	for (int i = 0; i < BF_SCAN_TIERS_MAX && l->tiers[i].name != NULL; i++)
+		n += l->totals.n_of_tier[i];
+	return l->how == BF_SCAN_CUT ? l->n_units >= n : l->n_units + l->totals.counted == n;
+}
+#endif
+
 void
 bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, BfScanHow how)
 {
@@ -79,5 +94,6 @@ bifang_worklist_plan(BifangWorklist *w, const BfPred *pred, uint32 prune, BfScan
 						   .how = how,
 						   .arena = bifang_arena(w->plan_cxt, "plan", BIFANG_ARENA_MAX_METADATA)};
 	w->kind->plan(w, prune);
+	Assert(adds_up(&w->list));
 	MemoryContextSwitchTo(old);
 }

@@ -169,6 +169,7 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 		end = Min(end, stable);
 		pin(w, "stable", f, end);
 	}
+	Assert(end >= 0);
 	f->offset_end = end;
 	bifang_arena_free(a);
 }

@@ -90,6 +90,7 @@ join_lake(BifangWorklist *w, const BifangOptions *o)
 	BifangLakeWork *lake = palloc0(sizeof *lake);
 
 	w->own = lake;
+	Assert(w->pins->metadata_path != NULL && w->pins->n_sources == 0);
 	bifang_point_of(w->cxt, o, w->pins->metadata_path, w->pins->current, &lake->point);
 	w->schema = bifang_lake_columns(w);
 	if (snapshot_of(&lake->point) != w->pins->snapshot_id)
@@ -157,6 +158,7 @@ pack_plan(const BifangWorklist *w, BfArena *a)
 	BfView bytes;
 	BfError err;
 
+	Assert(bifang_lake_work(w)->plan != NULL);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_ice_plan_pack(a, bifang_lake_work(w)->plan, &bytes, &err), &err);
 	return bytes;

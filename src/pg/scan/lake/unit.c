@@ -127,6 +127,7 @@ open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	BfReader *ledger;
 	BfError err;
 
+	Assert(u->ledger_id >= 0 && u->ranges.n > 0);
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_exec_ledger_reader(
 					 a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE, u->path,
