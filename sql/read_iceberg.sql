@@ -139,6 +139,14 @@ SELECT id, renamed, n, p, added FROM migrated ORDER BY id;
 SELECT id FROM migrated WHERE n = 20 AND p = 'a';
 SELECT l FROM plan('SELECT n FROM migrated') l WHERE l ~ 'by Position';
 
+-- What can't be read is told of all the same.
+\set path :data '/dels/orc_deletes'
+CREATE FOREIGN TABLE orc_deletes (id int) SERVER ri OPTIONS (location :'path');
+SELECT failure('SELECT * FROM orc_deletes') ~ 'format ORC' AS refused;
+SELECT count(*) > 0 AS files, sum(delete_files) > 0 AS deletes FROM bifang.files('orc_deletes');
+SELECT sum(files) > 0 AS files FROM bifang.partitions('orc_deletes');
+SELECT count(*) > 0 AS files FROM bifang.manifest('orc_deletes');
+
 -- ANALYZE: totals are exact, statistics are there.
 ANALYZE orders;
 SELECT reltuples, relpages > 0 AS pages FROM pg_class WHERE oid = 'orders'::regclass;

@@ -361,16 +361,17 @@ add_equality(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 	return push(d, list, file, err);
 }
 
+bool
+bfi_is_vector(const BfiEntry *e)
+{
+	return e->content == BF_ICE_POSITION_DELETES && strcmp(e->format, "PUFFIN") == 0;
+}
+
 BfStatus
 bfi_delete_plan_add(BfiDeletePlan *d, const BfiEntry *e, BfError *err)
 {
-	bool is_vector = e->content == BF_ICE_POSITION_DELETES && strcmp(e->format, "PUFFIN") == 0;
-
 	BF_NEVER(err, e->deletes == NULL);
-	if (!is_vector && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0)
-		BF_FAIL(err, BF_ERR_UNSUPPORTED, "delete files of format %.40s are not read: %.300s",
-				e->format, e->path);
-	if (is_vector)
+	if (bfi_is_vector(e))
 		return add_vector(d, e, err);
 	return e->content == BF_ICE_POSITION_DELETES ? add_position(d, e, err)
 												 : add_equality(d, e, err);

@@ -68,6 +68,21 @@ find_bound(const BfIceBound *bounds, int32_t n, int32_t id)
 	return NULL;
 }
 
+/* The local path of a file; as it is recorded where it is only told of. */
+static BfStatus
+resolve_file(const BfiEntries *r, BfArena *keep, const char *recorded, const char **out,
+			 BfError *err)
+{
+	BfStatus status = bf_location_resolve(keep, &r->table->location, recorded, out, err);
+
+	BF_ASSERT(!r->listing || r->cache == NULL);
+	if (status != BF_ERR_UNSUPPORTED || !r->listing)
+		return status;
+	bf_error_clear(err);
+	BF_TRY_PTR(keep, *out, bf_arena_strdup(keep, recorded), err);
+	return BF_OK;
+}
+
 /* Leaves the bound out when it is no path that can be resolved: it may have been cut. */
 static BfStatus
 resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDeletes *d,
@@ -104,7 +119,7 @@ resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDe
 }
 
 static BfStatus
-make_deletes(BfArena *keep, const BfLocation *l, const BfIceFile *f, const BfiEntryDeletes **out,
+make_deletes(const BfiEntries *r, BfArena *keep, const BfIceFile *f, const BfiEntryDeletes **out,
 			 BfError *err)
 {
 	BfiEntryDeletes *d;
@@ -120,9 +135,9 @@ make_deletes(BfArena *keep, const BfLocation *l, const BfIceFile *f, const BfiEn
 	if (f->referenced_data_file != NULL && bf_is_logical_path(f->referenced_data_file))
 		BF_TRY_PTR(keep, d->referenced, bf_arena_strdup(keep, f->referenced_data_file), err);
 	else if (f->referenced_data_file != NULL)
-		BF_TRY(bf_location_resolve(keep, l, f->referenced_data_file, &d->referenced, err));
+		BF_TRY(resolve_file(r, keep, f->referenced_data_file, &d->referenced, err));
 	if (f->content == BF_ICE_POSITION_DELETES && d->referenced == NULL)
-		BF_TRY(resolve_bound(keep, l, f, d, err));
+		BF_TRY(resolve_bound(keep, &r->table->location, f, d, err));
 	*out = d;
 	return BF_OK;
 }
@@ -148,8 +163,6 @@ static BfStatus
 make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile *f,
 		   const BfiEntry *before, BfiEntry *e, BfError *err)
 {
-	const BfLocation *l = &r->table->location;
-
 	*e = (BfiEntry){.logical = bf_is_logical_path(f->path),
 					.has_content = f->has_content,
 					.content = f->content,
@@ -163,12 +176,12 @@ make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile
 	if (e->logical)
 		BF_TRY_PTR(keep, e->path, bf_arena_strdup(keep, f->path), err);
 	else
-		BF_TRY(bf_location_resolve(keep, l, f->path, &e->path, err));
+		BF_TRY(resolve_file(r, keep, f->path, &e->path, err));
 	e->path_len = (uint32_t) strlen(e->path);
 	e->path_hash = bf_hash(r->seed, e->path, e->path_len);
 	BF_TRY(copy_partition(keep, f, before, e, err));
 	if (f->content != BF_ICE_DATA)
-		BF_TRY(make_deletes(keep, l, f, &e->deletes, err));
+		BF_TRY(make_deletes(r, keep, f, &e->deletes, err));
 	if (r->metrics || r->cache != NULL)
 		return bf_ice_metrics_pack(keep, scratch, f, &e->metrics, err);
 	return BF_OK;

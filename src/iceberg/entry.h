@@ -56,6 +56,7 @@ typedef struct BfiEntries
 	uint64_t seed;	   /* of hashes of paths; with a cache its own */
 	BfIoCounters *io;
 	bool metrics;	  /* pack them; with a cache they always are */
+	bool listing;	  /* paths that are nowhere here stay as they are recorded; without a cache */
 	int64_t n_read;	  /* manifests that were read, */
 	int64_t n_cached; /* and those that were in the cache */
 	/* Entries that it certainly leaves out need not be visited; they are counted. */

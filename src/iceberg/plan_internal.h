@@ -28,6 +28,8 @@ bfi_delete_plan_new(BfArena *a, BfArena *work, const BfIceTable *t, BfIceDataFil
 					BfError *err) BF_MUST_CHECK;
 /* Can a delete of that manifest apply to any of the files? */
 extern bool bfi_delete_plan_wants(const BfiDeletePlan *d, const BfIceManifest *m);
+/* Is the delete file a deletion vector? */
+extern bool bfi_is_vector(const BfiEntry *e);
 /* A live entry of a delete file. */
 extern BfStatus
 bfi_delete_plan_add(BfiDeletePlan *d, const BfiEntry *e, BfError *err) BF_MUST_CHECK;

@@ -138,7 +138,10 @@ typedef enum BfIceFormat
 {
 	BF_ICE_FORMAT_PARQUET,
 	BF_ICE_FORMAT_AVRO,
-	BF_ICE_FORMAT_LOG /* a logical file */
+	BF_ICE_FORMAT_LOG, /* a logical file */
+	/* In listings: what is not read. */
+	BF_ICE_FORMAT_ORC,
+	BF_ICE_FORMAT_OTHER
 } BfIceFormat;
 
 typedef struct BfIceDataFile
@@ -239,6 +242,9 @@ typedef struct BfIceScan
 	/* Files that are not logical are counted, with their rows and bytes, but no part of the plan:
 	 * for estimates. What only reading deletes or comparing paths would find is not found. */
 	bool totals_only;
+	/* Nobody reads the files: formats that can't be read are told of, and paths that are nowhere
+	 * here stay as they are recorded. Not with a cache. */
+	bool listing;
 } BfIceScan;
 
 /* The files that may have rows that match. The plan is in `a`, or in items of the cache that stay

@@ -169,6 +169,18 @@ set_constants(PlanBuild *b, const BfIceSpec *spec, BfIceDataFile *f, BfError *er
 	return BF_OK;
 }
 
+static BfIceFormat
+format_of(const BfiEntry *e)
+{
+	if (e->logical)
+		return BF_ICE_FORMAT_LOG;
+	if (strcmp(e->format, "PARQUET") == 0)
+		return BF_ICE_FORMAT_PARQUET;
+	if (strcmp(e->format, "AVRO") == 0)
+		return BF_ICE_FORMAT_AVRO;
+	return strcmp(e->format, "ORC") == 0 ? BF_ICE_FORMAT_ORC : BF_ICE_FORMAT_OTHER;
+}
+
 static BfStatus
 fill_file(PlanBuild *b, const BfiEntry *from, BfIceDataFile *f, BfError *err)
 {
@@ -182,9 +194,8 @@ fill_file(PlanBuild *b, const BfiEntry *from, BfIceDataFile *f, BfError *err)
 	f->first_row_id = from->first_row_id;
 	f->snapshot_id = from->snapshot_id;
 	f->logical = from->logical;
-	f->format = f->logical							? BF_ICE_FORMAT_LOG
-				: strcmp(from->format, "AVRO") == 0 ? BF_ICE_FORMAT_AVRO
-													: BF_ICE_FORMAT_PARQUET;
+	f->format = format_of(from);
+	BF_ASSERT(f->format < BF_ICE_FORMAT_ORC || b->scan->listing);
 	f->path = from->path;
 	f->n_partition = from->n_partition;
 	f->partition = from->partition;
@@ -274,7 +285,8 @@ visit_data(void *arg, const BfiEntry *e, BfError *err)
 	}
 	if (b->second_ref && !e->logical)
 		return BF_OK;
-	if (!e->logical && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0)
+	if (!e->logical && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0 &&
+		!b->scan->listing)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "data files of format %.40s are not read: %.300s",
 				e->format, e->path);
 	return add_file(b, e, err);
@@ -286,7 +298,13 @@ visit_delete(void *arg, const BfiEntry *e, BfError *err)
 {
 	PlanBuild *b = arg;
 
-	return e->content != BF_ICE_DATA ? bfi_delete_plan_add(b->deletes, e, err) : BF_OK;
+	if (e->content == BF_ICE_DATA)
+		return BF_OK;
+	if (!b->scan->listing && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0 &&
+		!bfi_is_vector(e))
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "delete files of format %.40s are not read: %.300s",
+				e->format, e->path);
+	return bfi_delete_plan_add(b->deletes, e, err);
 }
 
 /* The canonical paths of manifests. */
@@ -577,7 +595,9 @@ plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, bool subtract,
 	BF_NEW(a, plan, 1, err);
 	plan->snapshot_id = first != NULL ? first->id : -1;
 	plan->bifang_snapshot_id = second != NULL ? second->id : -1;
-	b.entries = (BfiEntries){.host = host, .table = t, .cache = scan->cache, .io = scan->io};
+	BF_ASSERT(!scan->listing || scan->cache == NULL);
+	b.entries = (BfiEntries){
+		.host = host, .table = t, .cache = scan->cache, .io = scan->io, .listing = scan->listing};
 	if (scan->cache != NULL)
 		b.entries.seed = bfi_cache_seed(scan->cache);
 	else
@@ -601,7 +621,8 @@ BfStatus
 bf_ice_plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, BfIcePlan **out,
 				 BfError *err)
 {
-	BF_TRY(bf_ice_schema_check(t->metadata, scan->point.schema, err));
+	if (!scan->listing)
+		BF_TRY(bf_ice_schema_check(t->metadata, scan->point.schema, err));
 	return plan_scan(a, t, scan, true, out, err);
 }
 

@@ -763,3 +763,40 @@ TEST(iceberg_plan_impossible_counts)
 	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(8));
 	EXPECT_STR(planned(t, scan, &p), "contradict,empty,half,nulls,no_rows");
 }
+
+/* Files that nobody can read are told of all the same. */
+TEST(iceberg_plan_listing)
+{
+	MakeFile files[] = {data_file("a", NULL, NULL), data_file("b", NULL, NULL),
+						data_file("c", NULL, NULL)};
+	MakeFile deletes[] = {data_file("d", NULL, NULL)};
+	MakeManifest m[] = {manifest("files", 1, files, 3), manifest("deletes", 1, deletes, 1)};
+	MakeManifest *list[] = {&m[0], &m[1]};
+	MakeSnapshot snapshot = {1, 0, 1, 5, 0, NULL, 2, list};
+	MakeTable table = {.version = 2,
+					   .schemas = schemas("long"),
+					   .specs = SPECS,
+					   .current = 1,
+					   .n_snapshots = 1,
+					   .snapshots = &snapshot};
+	BfIceScan scan = {.listing = true};
+	BfIceTable *t;
+	BfIcePlan *p;
+
+	files[1].format = "ORC";
+	files[2].path = "s3://elsewhere/c";
+	deletes[0].content = BF_ICE_POSITION_DELETES;
+	deletes[0].format = "ORC";
+	deletes[0].path = "gs://elsewhere/d";
+	deletes[0].referenced = "s3://elsewhere/c";
+	m[1].deletes = true;
+	t = make_table(&table);
+	REQUIRE(t != NULL);
+	EXPECT(planned(t, (BfIceScan){.pred = NULL}, &p) == NULL);
+	EXPECT_EQ(test_err.code, BF_ERR_UNSUPPORTED);
+	EXPECT_STR(planned(t, scan, &p), "a,b,c");
+	EXPECT_EQ(p->files[0].format, BF_ICE_FORMAT_PARQUET);
+	EXPECT_EQ(p->files[1].format, BF_ICE_FORMAT_ORC);
+	EXPECT_STR(p->files[2].path, "s3://elsewhere/c");
+	EXPECT_EQ(bf_ice_n_deletes(&p->files[2]), 1);
+}

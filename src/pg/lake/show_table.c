@@ -16,10 +16,26 @@
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 
+static const char *
+format_text(BfIceFormat f)
+{
+	switch (f)
+	{
+		case BF_ICE_FORMAT_PARQUET: return "parquet";
+		case BF_ICE_FORMAT_AVRO: return "avro";
+		case BF_ICE_FORMAT_LOG: return "log";
+		case BF_ICE_FORMAT_ORC: return "orc";
+		case BF_ICE_FORMAT_OTHER: return "other";
+	}
+	return "?";
+}
+
 static void
 put_data_file(BifangShow *r, const BfIceDataFile *f)
 {
-	bifang_show_text(r, f->logical ? "logical" : "parquet");
+	bifang_show_text(r, f->logical						? "logical"
+						: f->format < BF_ICE_FORMAT_LOG ? "parquet"
+														: format_text(f->format));
 	bifang_show_text(r, f->path);
 	if (f->logical)
 	{
@@ -67,6 +83,29 @@ put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BifangLedger *l
 	bifang_show_end_row(r);
 }
 
+/* All files at a point, those that could not be read too: here they are only told of. */
+static const BfIcePlan *
+all_files(const BfIceTable *t, const BfIcePoint *at)
+{
+	BfIceScan scan = {.point = *at, .cache = bifang_manifest_cache()};
+	BfArena *a = bifang_arena(CurrentMemoryContext, "files", BIFANG_ARENA_MAX_METADATA);
+	BfIcePlan *plan;
+	BfStatus status;
+	BfError err;
+
+	bf_error_clear(&err);
+	status = bf_ice_plan_scan(a, t, &scan, &plan, &err);
+	if (status == BF_ERR_UNSUPPORTED)
+	{
+		scan.cache = NULL;
+		scan.listing = true;
+		bf_error_clear(&err);
+		status = bf_ice_plan_scan(a, t, &scan, &plan, &err);
+	}
+	BIFANG_CHECK(status, &err);
+	return plan;
+}
+
 PG_FUNCTION_INFO_V1(bifang_manifest);
 
 Datum
@@ -75,23 +114,28 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	Snapshot snapshot = GetActiveSnapshot();
 	BifangOptions o;
 	BifangPoint point;
-	const BifangLake *lake;
+	const BfIceAt now = {.kind = BF_ICE_AT_CURRENT};
+	const BfIcePlan *plan;
+	BfIcePoint current;
 	List *ledgers = NIL;
 	BifangShow r;
 	BfArena *a;
 	ListCell *lc;
+	BfError err;
 
 	bifang_show_lake_argument(fcinfo, &o);
 	r = bifang_show_begin(fcinfo);
 	bifang_point_open(CurrentMemoryContext, &o, snapshot, &point);
-	lake = bifang_lake_open(CurrentMemoryContext, point.metadata_path);
-	for (int32 i = 0; i < lake->plan->n_files; i++)
-		put_data_file(&r, &lake->plan->files[i]);
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_ice_at_resolve(point.table, &now, &current, &err), &err);
+	plan = all_files(point.table, &current);
+	for (int32 i = 0; i < plan->n_files; i++)
+		put_data_file(&r, &plan->files[i]);
 	if (point.current && point.table->metadata->uuid[0] != '\0')
 		ledgers = bifang_catalog_ledgers(point.table->metadata->uuid, snapshot);
 	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
 	foreach (lc, ledgers)
-		put_live(&r, a, lake->plan, lfirst(lc));
+		put_live(&r, a, plan, lfirst(lc));
 	bifang_arena_free(a);
 	return (Datum) 0;
 }
@@ -100,20 +144,11 @@ bifang_manifest(PG_FUNCTION_ARGS)
 static const BfIcePlan *
 lake_plan(FunctionCallInfo fcinfo, BifangPoint *point)
 {
-	BfIceScan scan = {.cache = bifang_manifest_cache()};
 	BifangOptions o;
-	BfIcePlan *plan;
-	BfError err;
 
 	bifang_show_lake_argument(fcinfo, &o);
 	bifang_point_open(CurrentMemoryContext, &o, GetActiveSnapshot(), point);
-	scan.point = point->at;
-	bf_error_clear(&err);
-	BIFANG_CHECK(
-		bf_ice_plan_scan(bifang_arena(CurrentMemoryContext, "files", BIFANG_ARENA_MAX_METADATA),
-						 point->table, &scan, &plan, &err),
-		&err);
-	return plan;
+	return all_files(point->table, &point->at);
 }
 
 /* `ts_day=2024-02-29/country=DE`; NULL without partitions. */
@@ -141,18 +176,6 @@ partition_text(const BfIceTable *t, const BfIceDataFile *f)
 		bf_buffer_free(&b);
 	}
 	return s.data;
-}
-
-static const char *
-format_text(BfIceFormat f)
-{
-	switch (f)
-	{
-		case BF_ICE_FORMAT_PARQUET: return "parquet";
-		case BF_ICE_FORMAT_AVRO: return "avro";
-		case BF_ICE_FORMAT_LOG: return "log";
-	}
-	return "?";
 }
 
 PG_FUNCTION_INFO_V1(bifang_files);
