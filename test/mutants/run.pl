@@ -55,12 +55,21 @@ sub scope {
 	return @found == 1 ? @{ $found[0] } : ();
 }
 
-# Where the old lines stand, however they are indented or wrapped: [path, from, to] each.
+# Where the old lines stand, however they are indented or wrapped: [path, from, to] each. A function that has moved to
+# another file is looked for everywhere.
 sub places {
 	my ($edit, $files) = @_;
+	my @named = grep { "/$_" =~ m{/\Q$edit->{in}\E$} } keys %$files;
+	my @found = places_in($edit, $files, @named);
+
+	return @found || $edit->{at} eq '' ? @found : places_in($edit, $files, keys %$files);
+}
+
+sub places_in {
+	my ($edit, $files, @paths) = @_;
 	my @found;
 	my $old = join '\s+', map { quotemeta } split ' ', $edit->{old};
-	for my $path (grep { $edit->{in} eq '*' || "/$_" =~ m{/\Q$edit->{in}\E$} } sort keys %$files) {
+	for my $path (sort @paths) {
 		my ($from, $to) = scope($files->{$path}, $edit->{at}) or next;
 		my $text = substr $files->{$path}, $from, $to - $from;
 		while ($text =~ /$old/g) { push @found, [ $path, $from + $-[0], $from + $+[0] ]; }
