@@ -5,8 +5,9 @@
  * reads a chunk keeps one BfiValues for all its pages:
  *
  *     bfi_values_init      once, for the column
- *     bfi_values_begin     per page: finds the row, checks what can be checked for the page as a
- * whole bfi_values_decode    the next values; or bfi_values_skip      passes over them; or
+ *     bfi_values_begin     per page: finds the row, checks what can be said of the whole page
+ *     bfi_values_decode    the next values; or
+ *     bfi_values_skip      passes over them; or
  *     bfi_dictionary_codes gives the codes of a dictionary-encoded page instead of the values
  *     bfi_values_keep      between batches, before the memory of the last one goes away
  *
