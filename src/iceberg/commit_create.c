@@ -67,14 +67,6 @@ assign_schema(Create *c, const BfSchema *schema, BfError *err)
 	return BF_OK;
 }
 
-/* What a transform appends to a column's name, as Iceberg's own libraries do. */
-static const char *const name_suffix[] = {
-	[BF_TRANSFORM_IDENTITY] = "",		[BF_TRANSFORM_BUCKET] = "_bucket",
-	[BF_TRANSFORM_TRUNCATE] = "_trunc", [BF_TRANSFORM_YEAR] = "_year",
-	[BF_TRANSFORM_MONTH] = "_month",	[BF_TRANSFORM_DAY] = "_day",
-	[BF_TRANSFORM_HOUR] = "_hour",		[BF_TRANSFORM_VOID] = "_null",
-};
-
 static bool
 name_is_taken(const Create *c, const char *name, int32_t n_before, const BfField *source,
 			  bool identity)
@@ -117,12 +109,13 @@ assign_partition_field(Create *c, int32_t i, BfError *err)
 	if (f->name == NULL)
 	{
 		BF_TRY_PTR(c->arena, f->name,
-				   bf_arena_printf(c->arena, "%s%s", source->name, name_suffix[f->transform.kind]),
+				   bf_arena_printf(c->arena, "%s%s", source->name,
+								   bf_transform_row(f->transform.kind)->suffix),
 				   err);
 		for (int32_t k = 2; name_is_taken(c, f->name, i, source, identity); k++)
 			BF_TRY_PTR(c->arena, f->name,
 					   bf_arena_printf(c->arena, "%s%s_%d", source->name,
-									   name_suffix[f->transform.kind], k),
+									   bf_transform_row(f->transform.kind)->suffix, k),
 					   err);
 	}
 	else if (name_is_taken(c, f->name, i, source, identity))
@@ -133,17 +126,12 @@ assign_partition_field(Create *c, int32_t i, BfError *err)
 BfStatus
 bfi_transform_text(BfArena *a, BfTransform t, const char **out, BfError *err)
 {
-	static const char *const names[] = {
-		[BF_TRANSFORM_IDENTITY] = "identity", [BF_TRANSFORM_BUCKET] = "bucket",
-		[BF_TRANSFORM_TRUNCATE] = "truncate", [BF_TRANSFORM_YEAR] = "year",
-		[BF_TRANSFORM_MONTH] = "month",		  [BF_TRANSFORM_DAY] = "day",
-		[BF_TRANSFORM_HOUR] = "hour",		  [BF_TRANSFORM_VOID] = "void",
-	};
+	const BfTransformRow *row = bf_transform_row(t.kind);
 
-	BF_NEVER(err, t.kind >= BF_TRANSFORM_UNKNOWN);
-	*out = names[t.kind];
-	if (t.kind == BF_TRANSFORM_BUCKET || t.kind == BF_TRANSFORM_TRUNCATE)
-		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s[%d]", names[t.kind], t.param), err);
+	BF_NEVER(err, row == NULL);
+	*out = row->name;
+	if (row->has_param)
+		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s[%d]", row->name, t.param), err);
 	return BF_OK;
 }
 

@@ -9,17 +9,25 @@
 #define HOURS_PER_DAY 24
 #define NANOS_PER_MICRO 1000
 
-static const struct
-{
-	const char *name;
-	BfTransformKind kind;
-	bool has_param;
-} names[] = {
-	{"identity", BF_TRANSFORM_IDENTITY, false}, {"bucket", BF_TRANSFORM_BUCKET, true},
-	{"truncate", BF_TRANSFORM_TRUNCATE, true},	{"year", BF_TRANSFORM_YEAR, false},
-	{"month", BF_TRANSFORM_MONTH, false},		{"day", BF_TRANSFORM_DAY, false},
-	{"hour", BF_TRANSFORM_HOUR, false},			{"void", BF_TRANSFORM_VOID, false},
+static const BfTransformRow rows[] = {
+	[BF_TRANSFORM_IDENTITY] = {"identity", "", false, false},
+	[BF_TRANSFORM_BUCKET] = {"bucket", "_bucket", true, false},
+	[BF_TRANSFORM_TRUNCATE] = {"truncate", "_trunc", true, false},
+	[BF_TRANSFORM_YEAR] = {"year", "_year", false, true},
+	[BF_TRANSFORM_MONTH] = {"month", "_month", false, true},
+	[BF_TRANSFORM_DAY] = {"day", "_day", false, true},
+	[BF_TRANSFORM_HOUR] = {"hour", "_hour", false, true},
+	[BF_TRANSFORM_VOID] = {"void", "_null", false, false},
 };
+#define N_ROWS (sizeof rows / sizeof rows[0])
+
+_Static_assert(N_ROWS == BF_TRANSFORM_UNKNOWN, "each transform has a row");
+
+const BfTransformRow *
+bf_transform_row(BfTransformKind kind)
+{
+	return kind < BF_TRANSFORM_UNKNOWN ? &rows[kind] : NULL;
+}
 
 /* "name" or "name[digits]"; *param = -1 without brackets. */
 static bool
@@ -50,16 +58,16 @@ bf_transform_parse(const char *text, BfTransform *out, BfError *err)
 	out->param = 0;
 	if (!split_text(text, &name_len, &param))
 		return BF_OK;
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	for (size_t i = 0; i < N_ROWS; i++)
 	{
-		if (strlen(names[i].name) != name_len || strncasecmp(names[i].name, text, name_len) != 0 ||
-			names[i].has_param != (param >= 0))
+		if (strlen(rows[i].name) != name_len || strncasecmp(rows[i].name, text, name_len) != 0 ||
+			rows[i].has_param != (param >= 0))
 			continue;
-		if (names[i].has_param && (param < 1 || param > INT32_MAX))
+		if (rows[i].has_param && (param < 1 || param > INT32_MAX))
 			BF_FAIL(err, BF_ERR_CORRUPT,
 					"partition transform \"%.64s\" needs a number from 1 to %d", text, INT32_MAX);
-		out->kind = names[i].kind;
-		out->param = names[i].has_param ? (int32_t) param : 0;
+		out->kind = (BfTransformKind) i;
+		out->param = rows[i].has_param ? (int32_t) param : 0;
 	}
 	return BF_OK;
 }
@@ -121,10 +129,9 @@ takes(BfTransformKind kind, BfType source)
 static const char *
 kind_name(BfTransformKind kind)
 {
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (names[i].kind == kind)
-			return names[i].name;
-	return "unknown";
+	const BfTransformRow *row = bf_transform_row(kind);
+
+	return row != NULL ? row->name : "unknown";
 }
 
 BfStatus

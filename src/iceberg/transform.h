@@ -59,6 +59,19 @@ typedef struct BfIceSpec
 	BfIcePartitionField *fields;
 } BfIceSpec;
 
+/* What is said of a kind in one row of the table in transform.c. */
+typedef struct BfTransformRow
+{
+	const char *name;
+	const char
+		*suffix; /* of a partition field, behind its column's name, as in Iceberg's libraries */
+	bool has_param;
+	bool is_time; /* two of one column say the same */
+} BfTransformRow;
+
+/* NULL for UNKNOWN. */
+extern const BfTransformRow *bf_transform_row(BfTransformKind kind);
+
 /* Names in any case; a name that is none of ours gives UNKNOWN, a parameter below 1 is corrupt. */
 extern BfStatus bf_transform_parse(const char *text, BfTransform *out, BfError *err) BF_MUST_CHECK;
 /* BF_ERR_UNSUPPORTED when the transform does not take the type. */

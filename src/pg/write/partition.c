@@ -167,8 +167,9 @@ parse_element(const char *element, char **column)
 static bool
 is_time(BfTransformKind kind)
 {
-	return kind == BF_TRANSFORM_YEAR || kind == BF_TRANSFORM_MONTH || kind == BF_TRANSFORM_DAY ||
-		   kind == BF_TRANSFORM_HOUR;
+	const BfTransformRow *row = bf_transform_row(kind);
+
+	return row != NULL && row->is_time;
 }
 
 /* Twice the same, or two times of one column: Iceberg calls the second redundant. */
