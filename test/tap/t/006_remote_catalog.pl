@@ -239,6 +239,9 @@ $remote->safe_psql('postgres', 'REVOKE SELECT ON iceberg_tables FROM lake');
 like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  42501: could not read the catalog of server "v1": permission denied for table iceberg_tables/m, 'no right to read the catalog');
 $remote->safe_psql('postgres', 'DROP TABLE iceberg_tables');
 like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  42P01: could not read the catalog of server "v1": relation "iceberg_tables" does not exist\nHINT:  Option "catalog_schema" says where/m, 'no catalog');
+quietly("ALTER USER MAPPING FOR postgres SERVER v1 OPTIONS (SET user 'open', SET password 'iceberg_tables')");
+like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  42P01: could not read the catalog of server "v1": \(text that has the password in it is left out\)$/m, 'no password in what the other server says');
+quietly("ALTER USER MAPPING FOR postgres SERVER v1 OPTIONS (SET user 'lake', SET password '$secret')");
 in(q{ALTER SERVER v1 OPTIONS (ADD catalog_schema 'odd "schema"')});
 like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  42501: could not read the catalog of server "v1": permission denied/m, 'a schema of any name');
 
