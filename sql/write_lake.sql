@@ -188,6 +188,16 @@ INSERT INTO t VALUES (0, 'x');
 SELECT files, rows FROM bifang.commit('t');
 SELECT * FROM state;
 
+-- Rows that no commit could take are refused when they come.
+\getenv data BIFANG_TEST_DATA
+SELECT bifang.register_table('wl', 'wl', 'v3', 'file://' || :'data' || '/lake/iceberg_v3_deletion_vectors/metadata/v3.metadata.json') IS NOT NULL AS registered;
+IMPORT FOREIGN SCHEMA wl LIMIT TO (v3) FROM SERVER wl INTO wl;
+SELECT count(*) > 0 AS rows FROM v3;
+INSERT INTO v3 DEFAULT VALUES;
+SELECT count(*) AS ledgers FROM bifang.ledgers WHERE namespace = 'wl' AND table_name = 'v3';
+DROP FOREIGN TABLE v3;
+SELECT bifang.drop_table('wl', 'wl', 'v3', false);
+
 -- Found by its location it is read only.
 SELECT replace(:'location', 'file://', '') AS path \gset
 CREATE FOREIGN TABLE by_path (id int, s text) SERVER wl OPTIONS (location :'path');

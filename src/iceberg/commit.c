@@ -326,12 +326,11 @@ random_id(const Commit *c, int64_t *out, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-begin(Commit *c, BfError *err)
+BfStatus
+bf_ice_can_commit(const BfIceTable *t, BfError *err)
 {
-	const BfIceMetadata *m = c->table->metadata;
-	const BfHost *host = bf_arena_host(c->arena);
-	const char *slash = strrchr(c->table->metadata_path, '/');
+	const BfIceMetadata *m = t->metadata;
+	const BfIceSnapshot *main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
 
 	if (m->format_version > 2)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "tables of format-version %d are not written",
@@ -340,6 +339,23 @@ begin(Commit *c, BfError *err)
 		if (m->snapshots[i].id < 0)
 			BF_FAIL(err, BF_ERR_UNSUPPORTED,
 					"the table has snapshot ids of more than 63 bits: they can't be written");
+	if (main != NULL && main->manifest_list == NULL)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED,
+				"the table's snapshot has no manifest list, only manifests: it can't be extended");
+	if (m->last_sequence_number >= INT64_MAX - 2)
+		BF_FAIL(err, BF_ERR_CORRUPT, "last-sequence-number %lld leaves no next one",
+				(long long) m->last_sequence_number);
+	return BF_OK;
+}
+
+static BfStatus
+begin(Commit *c, BfError *err)
+{
+	const BfIceMetadata *m = c->table->metadata;
+	const BfHost *host = bf_arena_host(c->arena);
+	const char *slash = strrchr(c->table->metadata_path, '/');
+
+	BF_TRY(bf_ice_can_commit(c->table, err));
 	BF_NEVER(err, slash == NULL);
 	BF_TRY_PTR(c->arena, c->dir,
 			   bf_arena_strndup(c->arena, c->table->metadata_path,
@@ -351,12 +367,6 @@ begin(Commit *c, BfError *err)
 		c->now_ms = m->last_updated_ms;
 	c->branch.main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
 	c->branch.branch_head = bf_ice_ref(m, BF_ICE_BRANCH_BIFANG);
-	if (c->branch.main != NULL && c->branch.main->manifest_list == NULL)
-		BF_FAIL(err, BF_ERR_UNSUPPORTED,
-				"the table's snapshot has no manifest list, only manifests: it can't be extended");
-	if (m->last_sequence_number >= INT64_MAX - 2)
-		BF_FAIL(err, BF_ERR_CORRUPT, "last-sequence-number %lld leaves no next one",
-				(long long) m->last_sequence_number);
 	c->sequence_number = m->last_sequence_number + 1;
 	BF_TRY(random_id(c, &c->main_id, err));
 	BF_TRY(random_id(c, &c->snapshot_id, err));

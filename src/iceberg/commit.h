@@ -33,6 +33,8 @@ typedef struct BfIceNewFile
 	int64_t file_size;
 } BfIceNewFile;
 
+/* Is the table one that the next function can write? Whoever takes rows for it asks first. */
+extern BfStatus bf_ice_can_commit(const BfIceTable *t, BfError *err) BF_MUST_CHECK;
 /* Appends logical files to the `bifang` branch (started from main's head when missing) in one
  * `append` snapshot, and sets bifang.covered in the summary and in the table properties to
  * `covered` (NULL: to what the branch then covers). The branch's manifests are main's current ones

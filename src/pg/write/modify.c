@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "iceberg/commit.h"
 #include "pg/convert/in.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
@@ -164,12 +165,19 @@ modify_begin(EState *estate, Relation rel)
 		RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetTransactionSnapshot());
 	BifangModify *m = palloc0(sizeof *m);
 	BifangOptions options;
+	BfError err = {0};
 
 	bifang_options_get(RelationGetRelid(rel), &options);
 	bifang_table_check_managed(&options, "insert into");
 	bifang_options_check_write(&options);
 	bifang_table_open(RelationGetRelid(rel), snap, cxt, &m->table);
 	UnregisterSnapshot(snap);
+	/* Rows that could never leave the log are refused now, not when they are to. */
+	if (bf_ice_can_commit(m->table.ice, &err) != BF_OK)
+	{
+		bf_error_object(&err, psprintf("%s.%s", m->table.row.ns, m->table.row.name));
+		bifang_report(&err);
+	}
 	m->target = bifang_table_target(&m->table);
 	Assert(m->target.live_dir[0] == '/');
 	m->row_cxt = AllocSetContextCreate(cxt, "bifang insert values", ALLOCSET_DEFAULT_SIZES);
