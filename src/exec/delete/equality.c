@@ -16,6 +16,7 @@ add_rows(BfDeleteCache *c, BfKeySet *keys, BfReader *reader, int64_t sequence, B
 		BF_TRY(reader->next(reader, &b, err));
 		if (b == NULL)
 			break;
+		BF_ASSERT(b->n_rows > 0);
 		BF_TRY(bf_key_set_add(keys, b, sequence, err));
 		c->counters.keys += b->n_rows;
 	}
@@ -51,6 +52,7 @@ add_file(BfDeleteCache *c, BfKeySet *keys, const BfDeleteSource *s, BfError *err
 	uint64_t n;
 
 	optional = bf_key_set_fields(keys, &n_fields);
+	BF_ASSERT(n_fields > 0);
 	BF_NEW(c->arena, fields, n_fields, err);
 	for (int32_t i = 0; i < n_fields; i++)
 		BF_TRY(copy_column(c->arena, &optional[i], true, &fields[i], err));
@@ -78,6 +80,7 @@ sort_ids(const BfDeleteSource *s, int32_t *ids, int32_t *n, BfError *err)
 			k--;
 		if (k > 0 && ids[k - 1] == s->ids[i])
 			continue;
+		BF_ASSERT(k == 0 || ids[k - 1] < s->ids[i]);
 		memmove(ids + k + 1, ids + k, (size_t) (*n - k) * sizeof *ids);
 		ids[k] = s->ids[i];
 		++*n;
@@ -163,6 +166,7 @@ bfi_equality(BfDeleteCache *c, const BfDeleteSource *s, BfKeySet **out, BfError 
 	BfBuffer name;
 	BfStatus status;
 
+	BF_ASSERT(s->kind == BF_DELETE_EQUALITY);
 	bf_buffer_init(&name, bf_arena_host(c->arena), c->options.bytes_max);
 	status = load_keys(c, s, &name, out, err);
 	bf_buffer_free(&name);

@@ -54,6 +54,7 @@ bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields
 	BfSource *source;
 	int32_t *indexes;
 
+	BF_ASSERT(n > 0 && s->kind != BF_DELETE_VECTOR);
 	*scratch = a;
 	if (a == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory for a delete file");
@@ -129,5 +130,6 @@ bf_deletes_load(BfArena *a, BfDeleteCache *c, const char *data_path, int64_t dat
 void
 bf_delete_count_dangling(BfDeleteCache *c, const BfDeletes *d, int64_t n_rows)
 {
+	BF_ASSERT(d != NULL);
 	c->counters.dangling += bf_deletes_behind(d, n_rows);
 }

@@ -23,6 +23,7 @@ new_set(BfArena *a, PositionFile *f, BfError *err)
 {
 	BfRows **more;
 
+	BF_ASSERT(f->n >= 0 && f->n <= f->capacity);
 	if (f->n == f->capacity)
 	{
 		int32_t capacity = f->capacity == 0 ? 4 : 2 * f->capacity;
@@ -96,6 +97,7 @@ set_of_path(BfDeleteCache *c, PositionFile *f, BfView path, BfArena *scratch, Bf
 		bf_arena_rewind(scratch, mark);
 		BF_TRY(bf_map_put(&f->written, path.ptr, path.len, hash, index, &ignored, err));
 	}
+	BF_ASSERT(index == PATH_UNKNOWN || (index >= 0 && index < f->n));
 	*out = index == PATH_UNKNOWN ? NULL : f->sets[index];
 	return BF_OK;
 }
@@ -115,6 +117,8 @@ take_batch(BfDeleteCache *c, PositionFile *f, const BfBatch *b, int64_t row, BfA
 	BfRows *set = NULL;
 	bool first = true;
 
+	BF_ASSERT(b->n_cols == 2 && b->selected == NULL);
+	BF_ASSERT(b->cols[0].storage == BF_STORE_VIEW && b->cols[1].storage == BF_STORE_I64);
 	for (int32_t i = 0; i < b->n_rows; i++)
 	{
 		BfValue path;
@@ -222,6 +226,7 @@ bfi_positions(BfDeleteCache *c, const BfDeleteSource *s, const char *data_path, 
 	if (find_file(c, s, &f, err) != BF_OK)
 		return bf_error_object(err, s->path);
 	index = bf_map_find(&f->local, data_path, n, bf_map_hash(&f->local, data_path, n));
+	BF_ASSERT(index == NULL || (*index >= 0 && *index < f->n));
 	*out = index == NULL ? NULL : f->sets[*index];
 	return BF_OK;
 }

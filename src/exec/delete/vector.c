@@ -17,6 +17,8 @@ open_frame(const uint8_t *blob, size_t n, int64_t at, BfCursor *out, BfError *er
 	uint32_t crc;
 	uint32_t stored;
 
+	BF_ASSERT(n >= FRAME_BYTES + MAGIC_BYTES);
+
 	BF_DATA(err, length == n - FRAME_BYTES, at,
 			"deletion vector of %zu bytes has length %zu in front, not %zu", n, length,
 			n - FRAME_BYTES);
@@ -74,6 +76,7 @@ read_vector(BfArena *a, BfDeleteCache *c, const BfDeleteSource *s, BfRows *out, 
 	BfStatus status;
 	uint64_t n;
 
+	BF_ASSERT(s->kind == BF_DELETE_VECTOR);
 	if (scratch == NULL)
 		return bf_arena_fail(a, 0, err);
 	status = read_blob(a, c, s, scratch, &blob, err);

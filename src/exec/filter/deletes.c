@@ -63,6 +63,7 @@ bf_deletes_add_rows(BfArena *a, BfDeletes *d, BfRows *rows, BfError *err)
 		return BF_OK;
 	BF_TRY(grow(a, sizeof *d->sets, d->n_sets, &d->sets_room, &sets, err));
 	d->sets = sets;
+	BF_ASSERT(d->n_sets < d->sets_room);
 	d->sets[d->n_sets++] = rows;
 	return BF_OK;
 }
@@ -102,6 +103,7 @@ add_fields(BfArena *a, BfDeletes *d, KeysUse *use, BfError *err)
 			at = d->n_fields++;
 			d->fields[at] = of_keys[k];
 		}
+		BF_ASSERT(at < d->n_fields && bf_type_equal(d->fields[at].type, of_keys[k].type));
 		use->columns[k] = at;
 	}
 	return BF_OK;
@@ -119,6 +121,7 @@ bf_deletes_add_keys(BfArena *a, BfDeletes *d, BfKeySet *keys, BfError *err)
 			return BF_OK;
 	BF_TRY(grow(a, sizeof *d->keys, d->n_keys, &d->keys_room, &uses, err));
 	d->keys = uses;
+	BF_ASSERT(d->n_keys < d->keys_room);
 	d->keys[d->n_keys].keys = keys;
 	BF_TRY(add_fields(a, d, &d->keys[d->n_keys], err));
 	d->n_keys++;
@@ -177,6 +180,7 @@ bf_deletes_apply(BfDeletes *d, int64_t first_row, int32_t n_rows, BfColumnOf col
 {
 	BF_NEVER(err, first_row < 0 || n_rows < 0 || n_rows > BF_BATCH_ROWS);
 	BF_TRY(bf_check_cancel(d->host, err));
+	BF_ASSERT(bf_deletes_any(d));
 	for (int32_t i = 0; i < d->n_sets; i++)
 		bf_rows_clear(d->sets[i], (uint64_t) first_row, n_rows, rows);
 	return d->n_keys > 0 ? clear_keys(d, n_rows, column_of, arg, rows, err) : BF_OK;

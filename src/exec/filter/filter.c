@@ -32,6 +32,8 @@ add_column(Columns *c, int32_t field)
 {
 	int32_t n = c->f->projection.n_fields++;
 
+	BF_ASSERT(field >= 0);
+
 	c->fields[n] = field;
 	return n;
 }
@@ -247,6 +249,7 @@ filter_next(BfReader *base, const BfBatch **out, BfError *err)
 		if (bf_filter_narrow(r->filter, b, r->rows, &n, err) != BF_OK)
 			return bf_error_object(err, r->below->name(r->below));
 	} while (n == 0);
+	BF_ASSERT(r->filter->n_outputs <= b->n_cols);
 	r->batch = *b;
 	r->batch.n_cols = r->filter->n_outputs;
 	r->batch.selected = n < b->n_rows ? r->rows : NULL;

@@ -59,6 +59,7 @@ typedef struct Group
 static BfStatus
 write_keys(BfKeySet *s, const BfVector *const *columns, Group *g, BfError *err)
 {
+	BF_ASSERT(g->n >= 0 && g->n <= GROUP_ROWS);
 	s->key->len = 0;
 	for (int32_t i = 0; i < g->n; i++)
 	{
@@ -69,6 +70,7 @@ write_keys(BfKeySet *s, const BfVector *const *columns, Group *g, BfError *err)
 			bf_map_hash(&s->map, s->key->data + g->starts[i], s->key->len - g->starts[i]);
 		bf_map_prefetch(&s->map, g->hashes[i]);
 	}
+	BF_ASSERT(g->n == 0 || s->key->len > 0);
 	g->starts[g->n] = s->key->len;
 	return BF_OK;
 }
@@ -167,6 +169,7 @@ bf_key_set_clear(BfKeySet *s, int64_t sequence, int32_t n_rows, const BfVector *
 	Group g;
 
 	g.n = 0;
+	BF_ASSERT(n_rows >= 0 && n_rows <= BF_BATCH_ROWS);
 	for (int32_t base = 0; base < n_rows; base += 64)
 		for (uint64_t left = rows[base >> 6]; left != 0; left &= left - 1)
 		{

@@ -64,6 +64,7 @@ reserve_containers(BfRows *s, int32_t n, BfError *err)
 	BfRowsContainer *more;
 	int32_t capacity = s->capacity < 4 ? 4 : s->capacity;
 
+	BF_ASSERT(n >= s->n && s->n <= s->capacity);
 	if (n <= s->capacity)
 		return BF_OK;
 	while (capacity < n)
@@ -82,6 +83,9 @@ insert_container(BfRows *s, int32_t at, uint64_t key, BfError *err)
 	if (s->n == INT32_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "too many rows in a set");
 	BF_TRY(reserve_containers(s, s->n + 1, err));
+	BF_ASSERT(at >= 0 && at <= s->n);
+	BF_ASSERT(at == 0 || s->containers[at - 1].key < key);
+	BF_ASSERT(at == s->n || s->containers[at].key > key);
 	memmove(s->containers + at + 1, s->containers + at,
 			(size_t) (s->n - at) * sizeof *s->containers);
 	s->containers[at] = (BfRowsContainer){.key = key};
@@ -96,6 +100,7 @@ grow_array(BfRows *s, BfRowsContainer *c, BfError *err)
 	int32_t capacity = c->capacity == 0 ? 8 : 4 * c->capacity;
 	uint8_t *bytes;
 
+	BF_ASSERT(c->form == BF_ROWS_ARRAY && c->n == c->capacity);
 	if (c->n == ARRAY_MAX)
 	{
 		BF_NEW(s->arena, bytes, BITSET_BYTES, err);
@@ -148,6 +153,7 @@ add_value(BfRows *s, BfRowsContainer *c, uint32_t v, BfError *err)
 	uint8_t *bytes;
 	int32_t at = 0;
 
+	BF_ASSERT(v < CONTAINER_ROWS);
 	if (c->form == BF_ROWS_ARRAY)
 	{
 		at = c->n == 0 || value_at(c->bytes, c->n - 1) < v ? c->n : find_value(c, v);
@@ -193,6 +199,7 @@ read_array(BfCursor *c, BfRowsContainer *k, BfError *err)
 	int64_t at = bf_cursor_offset(c);
 
 	k->form = BF_ROWS_ARRAY;
+	BF_ASSERT(k->cardinality > 0 && k->cardinality <= ARRAY_MAX);
 	k->n = k->cardinality;
 	BF_TRY(bf_cursor_take(c, 2 * (size_t) k->n, &k->bytes, err));
 	for (int32_t i = 1; i < k->n; i++)
@@ -321,6 +328,7 @@ bf_rows_read(BfRows *s, BfArena *a, BfCursor *c, int bits, BfError *err)
 	int64_t last = -1;
 	uint64_t n;
 
+	BF_ASSERT(bits == 32 || bits == 64);
 	bf_rows_init(s, a);
 	if (bits == 32)
 		return read_bitmap(s, c, 0, err);
@@ -360,6 +368,7 @@ bf_rows_cardinality(const BfRows *s)
 static void
 clear_range(uint64_t *bits, int32_t from, int32_t end)
 {
+	BF_ASSERT(from >= 0 && from <= end);
 	for (int32_t i = from; i < end;)
 	{
 		int32_t shift = i & 63;
@@ -385,6 +394,7 @@ clear_bitset(const uint8_t *bytes, uint32_t low, int32_t n, int32_t at, uint64_t
 		/* At most up to the end of the word that v stands in. */
 		if (take > 64 - (int32_t) (v & 63))
 			take = 64 - (int32_t) (v & 63);
+		BF_ASSERT(take > 0 && v < CONTAINER_ROWS);
 		word = bf_load64le(bytes + (v >> 6) * 8) >> (v & 63);
 		if (take < 64)
 			word &= ((uint64_t) 1 << take) - 1;
@@ -417,6 +427,8 @@ static void
 clear_container(const BfRowsContainer *c, uint32_t low, int32_t n, int32_t at, uint64_t *bits)
 {
 	uint32_t end = low + (uint32_t) n;
+
+	BF_ASSERT(n > 0 && end <= CONTAINER_ROWS);
 
 	switch (c->form)
 	{
@@ -456,6 +468,7 @@ bf_rows_clear(BfRows *s, uint64_t first, int32_t n, uint64_t *bits)
 			CONTAINER_ROWS - (int32_t) low < n - i ? CONTAINER_ROWS - (int32_t) low : n - i;
 		int32_t at = find_container(s, row >> 16);
 
+		BF_ASSERT(take > 0 && at >= 0 && at <= s->n);
 		if (at < s->n)
 			s->last = at;
 		if (at < s->n && s->containers[at].key == row >> 16)
@@ -470,6 +483,8 @@ bf_rows_from(BfRows *s, uint64_t first)
 	int32_t at = find_container(s, first >> 16);
 	int32_t n = CONTAINER_ROWS - (int32_t) (first & 0xffff);
 	uint64_t count = 0;
+
+	BF_ASSERT(n > 0 && at <= s->n);
 
 	if (at < s->n && s->containers[at].key == first >> 16)
 	{

@@ -27,6 +27,7 @@ bfi_avro_is_pairs(const BfAvroSchema *s)
 
 	if (s->type != BF_AVRO_ARRAY || s->logical_type == NULL || strcmp(s->logical_type, "map") != 0)
 		return false;
+	BF_ASSERT(s->n_children == 1);
 	item = bfi_avro_not_null(s->children[0]);
 	return item->type == BF_AVRO_RECORD && item->n_children == 2;
 }
@@ -97,6 +98,7 @@ static BfStatus make_field(Maker *m, const BfAvroSchema *s, const char *name, in
 static BfStatus
 make_record(Maker *m, const BfAvroSchema *s, int depth, BfField *f, BfError *err)
 {
+	BF_ASSERT(s->type == BF_AVRO_RECORD);
 	f->type.kind = BF_KIND_STRUCT;
 	f->n_children = s->n_children;
 	BF_NEW(m->arena, f->children, s->n_children, err);
@@ -109,6 +111,7 @@ make_record(Maker *m, const BfAvroSchema *s, int depth, BfField *f, BfError *err
 static BfStatus
 make_map(Maker *m, const BfAvroSchema *s, int depth, BfField *f, BfError *err)
 {
+	BF_ASSERT(s->type == BF_AVRO_MAP || bfi_avro_is_pairs(s));
 	f->type.kind = BF_KIND_MAP;
 	f->n_children = 2;
 	BF_NEW(m->arena, f->children, 2, err);
@@ -131,6 +134,7 @@ make_field(Maker *m, const BfAvroSchema *s, const char *name, int32_t id, int de
 {
 	const BfAvroSchema *t = bfi_avro_not_null(s);
 
+	BF_ASSERT(t->type != BF_AVRO_UNION);
 	*f = (BfField){.id = id, .name = name, .required = t == s};
 	if (depth > BF_AVRO_DEPTH_MAX || m->left-- <= 0)
 		BF_FAIL(err, BF_ERR_LIMIT, "column \"%.100s\": its type has too many parts", name);
@@ -164,6 +168,7 @@ bfi_avro_schema(BfArena *a, const BfAvroSchema *record, BfSchema **out, BfError 
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the file's values are not records");
 	BF_TRY(make_field(&m, record, "row", 0, 0, &f, err));
 	BF_NEW(a, schema, 1, err);
+	BF_ASSERT(f.type.kind == BF_KIND_STRUCT);
 	schema->n_fields = f.n_children;
 	schema->fields = f.children;
 	*out = schema;

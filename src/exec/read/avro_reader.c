@@ -52,6 +52,7 @@ fill_column(AvroReader *r, BfiResolved *o, BfVector *out, BfError *err)
 	int32_t n = r->batch.n_rows;
 	BfVector *v;
 
+	BF_ASSERT(n > 0 && n <= ROWS_MAX);
 	if (o->mapping == NULL)
 		return bfi_resolved_vector(o, NULL, n, out, err);
 	for (int32_t i = 0; i < n; i++)
@@ -109,6 +110,7 @@ next(BfReader *reader, const BfBatch **out, BfError *err)
 	}
 	if (n == 0)
 		return BF_OK;
+	BF_ASSERT(n <= ROWS_MAX && r->next_row >= 0);
 	r->batch.n_rows = n;
 	r->batch.first_row = r->next_row;
 	r->next_row += n;

@@ -9,6 +9,7 @@ set_validity(BfArena *a, const BfAvroValue *const *values, int32_t n, BfVector *
 {
 	int32_t words = (n + 63) / 64;
 
+	BF_ASSERT(n >= 0);
 	if (words < BF_VALIDITY_WORDS)
 		words = BF_VALIDITY_WORDS;
 	BF_NEW(a, v->validity, words, err);
@@ -41,6 +42,7 @@ decimal_value(const BfField *field, BfView bytes, bf_i128 *out, BfError *err)
 	uint32_t i = 0;
 
 	BF_DATA(err, bytes.len > 0, -1, "column \"%.100s\": a decimal has no bytes", field->name);
+	BF_ASSERT(field->type.kind == BF_KIND_DECIMAL);
 	while (bytes.len - i > max && bytes.ptr[i] == sign)
 		i++;
 	BF_DATA(err, bytes.len - i <= max, -1, "column \"%.100s\": a decimal has too many digits",
@@ -60,6 +62,7 @@ view_of(const BfAvroValue *x)
 
 	if (x->schema->type != BF_AVRO_ENUM)
 		return x->u.bytes;
+	BF_ASSERT(x->u.i >= 0 && x->u.i < x->schema->n_symbols);
 	symbol = x->schema->symbols[x->u.i];
 	return (BfView){(const uint8_t *) symbol, (uint32_t) strlen(symbol)};
 }
@@ -99,6 +102,8 @@ leaf_vector(BfArena *a, const BfField *field, const BfAvroValue *const *values, 
 {
 	size_t size = bf_storage_size(v->storage);
 	uint8_t *data;
+
+	BF_ASSERT(v->storage != BF_STORE_NESTED);
 
 	BF_NEW(a, data, (size_t) (n > 0 ? n : 1) * (size > 0 ? size : 1), err);
 	v->data.raw = data;
@@ -157,6 +162,7 @@ items_vector(BfArena *a, const BfField *field, const BfAvroValue *const *values,
 				x = x->schema->type == BF_AVRO_RECORD ? &x->u.list.items[part] : NULL;
 			all[at] = x == NULL || x->schema->type == BF_AVRO_NULL ? NULL : x;
 		}
+	BF_ASSERT(at == total);
 	return bfi_avro_vector(a, field, all, total, out, err);
 }
 
@@ -177,6 +183,7 @@ list_vector(BfArena *a, const BfField *field, const BfAvroValue *const *values, 
 	if (field->type.kind == BF_KIND_LIST)
 		return items_vector(a, &field->children[0], values, n, (int32_t) total, -1, &v->children[0],
 							err);
+	BF_ASSERT(field->n_children == 2);
 	for (int part = 0; part < 2; part++)
 		BF_TRY(items_vector(a, &field->children[part], values, n, (int32_t) total, part,
 							&v->children[part], err));
@@ -196,6 +203,8 @@ bfi_avro_vector(BfArena *a, const BfField *field, const BfAvroValue *const *valu
 	BF_TRY(set_validity(a, values, n, out, err));
 	if (out->storage != BF_STORE_NESTED)
 		return leaf_vector(a, field, values, n, out, err);
+	BF_ASSERT(field->type.kind == BF_KIND_STRUCT || field->type.kind == BF_KIND_LIST ||
+			  field->type.kind == BF_KIND_MAP);
 	out->n_children = field->n_children;
 	BF_NEW(a, out->children, field->n_children, err);
 	if (field->type.kind == BF_KIND_STRUCT)

@@ -28,6 +28,7 @@ has_constant(const BfField *f, const BfConstants *constants)
 static BfStatus
 set_default(BfField *f, const BfValue *constant, BfError *err)
 {
+	BF_ASSERT(constant->type.kind != BF_KIND_NULL);
 	f->has_default = true;
 	if (!constant->is_null)
 		return bf_value_promote(constant, f->type, &f->initial_default, err);
@@ -69,6 +70,7 @@ set_members(BfArena *a, BfField *f, const BfConstants *constants, BfError *err)
 {
 	const BfField *old = f->children;
 
+	BF_ASSERT(f->type.kind == BF_KIND_STRUCT);
 	BF_NEW_RAW(a, f->children, f->n_children, err);
 	for (int32_t i = 0; i < f->n_children; i++)
 	{

@@ -62,6 +62,7 @@ same_file(const BfPathInfo *a, const BfPathInfo *b)
 static BfStatus
 hand_out(Footer *f, BfArena *a, BfSource *source, BfParquetFile **out, BfError *err)
 {
+	BF_ASSERT(f->file != NULL);
 	BF_TRY(bf_lru_hold(&f->item, a, err));
 	return bf_parquet_open_known(a, f->file, source, out, err);
 }
@@ -73,9 +74,11 @@ insert(BfLru *l, Footer *f)
 
 	if (bytes > l->bytes_max / 2)
 		return;
+	BF_ASSERT(!f->item.kept);
 	while (l->bytes + bytes > l->bytes_max)
 		bf_lru_evict(l, l->oldest);
 	bf_lru_insert(l, &f->item);
+	BF_ASSERT(l->bytes <= l->bytes_max);
 }
 
 /* Decodes into an arena of its own; the caller's part is done when *out is set. */
@@ -108,6 +111,7 @@ open_new(BfLru *l, BfArena *a, const char *path, const BfPathInfo *info, BfSourc
 	BfStatus status;
 	Footer *f;
 
+	BF_ASSERT(info->size == bf_source_size(source));
 	BF_TRY(decode(l, path, source, &f, err));
 	f->info = *info;
 	if (info->mtime_us < host->now_us(host) - SETTLED_US &&

@@ -86,6 +86,7 @@ passed_over(KafkaReader *r, const BfBatchHeader *h, bool *pass, BfError *err)
 	BfOutcome outcome = BF_OUTCOME_COMMITTED;
 
 	*pass = true;
+	BF_ASSERT(!r->scope.at_open && h->base_offset <= h->last_offset);
 	if (h->control || h->n_records == 0 || h->last_offset < r->scope.next_offset)
 		return BF_OK;
 	if (r->scope.outcomes != NULL && h->transactional && h->producer_id >= 0)
@@ -135,6 +136,7 @@ start_log_batch(KafkaReader *r, bool *wait, BfError *err)
 	size_t n = bf_cursor_left(&r->log_batch.records.cursor);
 	const uint8_t *copy;
 
+	BF_ASSERT(r->log_batch.active && !r->log_batch.started);
 	r->log_batch.large = r->log_batch.records.n_left >= SMALL_RECORDS || n > SMALL_BYTES;
 	*wait =
 		r->fill.batch.n_rows > 0 &&
@@ -148,6 +150,7 @@ start_log_batch(KafkaReader *r, bool *wait, BfError *err)
 				   err);
 		r->log_batch.records.cursor = bf_cursor(copy, n, r->log_batch.records.cursor.base_offset);
 		r->copied_bytes += n;
+		BF_ASSERT(r->copied_bytes <= COPIED_BYTES_MAX || r->fill.batch.n_rows == 0);
 	}
 	r->log_batch.started = true;
 	return BF_OK;
@@ -188,6 +191,8 @@ put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 {
 	int32_t row = r->fill.batch.n_rows++;
 
+	BF_ASSERT(row < BF_BATCH_ROWS && in_range(r, rec));
+
 	r->fill.offsets[row] = rec->offset;
 	r->fill.timestamps_ms[row] = rec->timestamp;
 	r->fill.keys[row] = rec->key;
@@ -209,6 +214,7 @@ put_row(KafkaReader *r, const BfRecord *rec, BfError *err)
 static void
 set_nulls(KafkaReader *r, BfKafkaColumn c, const BfView *views, int32_t first)
 {
+	BF_ASSERT(first >= 0 && c < BF_KAFKA_COLUMNS);
 	for (int32_t i = first; i < r->fill.batch.n_rows; i++)
 		if (views[i].ptr == NULL)
 			set_null(r, c, i);
@@ -237,6 +243,7 @@ fill_all(KafkaReader *r, BfError *err)
 
 	BF_TRY(bf_records_columns(&r->log_batch.records, &c, BF_BATCH_ROWS - row, &n, err));
 	r->fill.batch.n_rows += n;
+	BF_ASSERT(n >= 0 && r->fill.batch.n_rows <= BF_BATCH_ROWS);
 	if (c.key_nulls > 0)
 		set_nulls(r, BF_KAFKA_KEY, r->fill.keys, row);
 	if (c.value_nulls > 0)
@@ -268,6 +275,7 @@ fill(KafkaReader *r, BfError *err)
 	int32_t left = r->log_batch.records.n_left;
 
 	BF_TRY(takes_all(r) ? fill_all(r, err) : fill_some(r, err));
+	BF_ASSERT(r->log_batch.records.n_left <= left);
 	r->counters->entries_decoded += left - r->log_batch.records.n_left;
 	if (r->log_batch.records.n_left == 0 && bf_cursor_left(&r->log_batch.records.cursor) == 0)
 	{
@@ -321,6 +329,8 @@ finish_batch(KafkaReader *r, BfError *err)
 			r->fill.headers[i].ptr = text;
 			text += r->fill.headers[i].len;
 		}
+	BF_ASSERT(!r->fill.asked_for[BF_KAFKA_HEADERS] ||
+			  text == r->fill.json->data + r->fill.json->len);
 	for (int32_t i = 0; i < r->fill.batch.n_cols; i++)
 	{
 		BfVector *v = &r->fill.batch.cols[i];
@@ -379,6 +389,7 @@ kafka_next(BfReader *reader, const BfBatch **out, BfError *err)
 	if (r->fill.batch.n_rows == 0)
 		return BF_OK;
 	BF_TRY(finish_batch(r, err));
+	BF_ASSERT(r->fill.batch.n_rows <= BF_BATCH_ROWS && r->fill.batch.selected == NULL);
 	*out = &r->fill.batch;
 	return BF_OK;
 }
@@ -417,6 +428,7 @@ make_columns(BfArena *a, KafkaReader *r, int32_t partition, const BfKafkaColumn 
 		BfVector *v = &r->fill.batch.cols[i];
 		BfType type = bf_kafka_schema.fields[columns[i]].type;
 
+		BF_ASSERT(columns[i] >= 0 && columns[i] < BF_KAFKA_COLUMNS);
 		r->fill.columns[i] = columns[i];
 		r->fill.asked_for[columns[i]] = true;
 		if (columns[i] == BF_KAFKA_PARTITION)
@@ -453,6 +465,7 @@ stop_at_open(BfArena *a, KafkaReader *r, BfLogDir *d, bool moved, BfError *err)
 {
 	int64_t open;
 
+	BF_ASSERT(r->scope.wanted.n > 0);
 	BF_TRY(bf_outcomes_new(a, d, &r->scope.outcomes, err));
 	if (r->scope.range.none_open_before && !moved)
 		return BF_OK;
@@ -525,6 +538,7 @@ bf_exec_kafka_reader(BfArena *a, const char *dir, int32_t partition, bool read_c
 	r->reader.next = kafka_next;
 	r->reader.name = kafka_name;
 	r->counters = counters != NULL ? counters : &r->own_counters;
+	BF_ASSERT(n_columns >= 0 && partition >= 0);
 	r->scope.range = *range;
 	r->scope.want_time = range->time_first_ms != INT64_MIN || range->time_last_ms != INT64_MAX;
 	BF_TRY_PTR(a, r->dir, bf_arena_strdup(a, dir), err);

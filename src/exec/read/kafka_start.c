@@ -16,6 +16,7 @@ take_number(BfCursor *c, uint8_t end, int64_t *out, BfError *err)
 	int64_t start = bf_cursor_offset(c);
 	const uint8_t *p = c->pos;
 
+	BF_ASSERT(end < '0' || end > '9');
 	*out = 0;
 	for (; c->pos < c->end && *c->pos >= '0' && *c->pos <= '9'; c->pos++)
 	{
@@ -38,6 +39,7 @@ bfi_kafka_start_parse(BfView text, const char *topic, size_t topic_len, int32_t 
 	int64_t version, n;
 
 	*start = 0;
+	BF_ASSERT(topic_len > 0 && partition >= 0);
 	/* An empty file is one without entries. */
 	if (text.len == 0)
 		return BF_OK;
@@ -80,6 +82,7 @@ bfi_kafka_start_offset(BfArena *a, const char *dir, int64_t *start, BfError *err
 		return BF_OK;
 	for (topic = topic_end; topic > dir && topic[-1] != '/';)
 		topic--;
+	BF_ASSERT(topic < topic_end);
 	if (topic == dir)
 		return BF_OK;
 	BF_TRY_PTR(a, path, bf_arena_printf(a, "%.*s" CHECKPOINT, (int) (topic - dir), dir), err);

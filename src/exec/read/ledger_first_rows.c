@@ -45,6 +45,7 @@ visit_batch(FirstRows *f, const BfBatchHeader *h, const uint8_t *batch, int64_t 
 	BfRecord record;
 	bool more = false;
 
+	BF_ASSERT(h->base_offset <= h->last_offset);
 	BF_TRY(bf_records_begin(f->codec, h, batch, position, f->bytes, &it, err));
 	BF_TRY(bf_records_next(&it, &record, &more, err));
 	BF_DATA(err, more && !record.value_null && !h->control, position,
@@ -56,6 +57,7 @@ visit_batch(FirstRows *f, const BfBatchHeader *h, const uint8_t *batch, int64_t 
 		err->offset = position;
 		return err->code;
 	}
+	BF_ASSERT(f->row->n_rows == 1);
 	return visit(arg, f->schema, f->row, (BfRange){h->base_offset, h->last_offset}, err);
 }
 

@@ -94,6 +94,9 @@ advance(LedgerReader *r)
 {
 	const BfRange *range = &r->want.ranges->ranges[r->want.range];
 
+	BF_ASSERT(r->want.range < r->want.ranges->n);
+	BF_ASSERT(r->want.expected >= range->first && r->want.expected <= range->last);
+
 	if (r->want.expected < range->last)
 		r->want.expected++;
 	else if (++r->want.range < r->want.ranges->n)
@@ -131,6 +134,7 @@ count_by_header(LedgerReader *r, const BfBatchHeader *h)
 	r->log_batch.counted_left = n;
 	r->want.expected = h->last_offset;
 	advance(r);
+	BF_ASSERT(r->want.expected == -1 || r->want.expected > h->last_offset);
 	return true;
 }
 
@@ -141,6 +145,8 @@ load(LedgerReader *r, BfError *err)
 	BfBatchHeader h;
 	const uint8_t *batch;
 
+	BF_ASSERT(!r->log_batch.active && r->log_batch.counted_left == 0);
+	BF_ASSERT(r->want.expected >= 0);
 	BF_TRY(bf_check_cancel(r->host, err));
 	BF_TRY(walk(r, &h, &batch, err));
 	if (batch == NULL)
@@ -173,6 +179,7 @@ place_bytes(LedgerReader *r)
 		r->bytes.hold->len = 0;
 	}
 	BF_ASSERT(r->bytes.hold->cap >= HOLD_BYTES);
+	BF_ASSERT(n <= HOLD_BYTES - r->bytes.hold->len);
 	copy = r->bytes.hold->data + r->bytes.hold->len;
 	memcpy(copy, r->log_batch.records.cursor.pos, n);
 	r->bytes.hold->len += n;
@@ -202,6 +209,8 @@ take_rows(LedgerReader *r, BfError *err)
 	int32_t start = r->rows.decoded->n_rows;
 	int32_t n = start;
 
+	BF_ASSERT(r->log_batch.placed && start >= 0 && start < BF_BATCH_ROWS);
+
 	while (n < BF_BATCH_ROWS && r->log_batch.active)
 	{
 		BfRecord record;
@@ -219,6 +228,7 @@ take_rows(LedgerReader *r, BfError *err)
 		n++;
 		advance(r);
 	}
+	BF_ASSERT(n >= start && n <= BF_BATCH_ROWS);
 	if (r->rows.counting)
 		r->rows.decoded->n_rows = n;
 	else if (bf_avro_decode_rows(r->rows.decoder, r->rows.values + start, n - start,
@@ -234,6 +244,8 @@ take_counted(LedgerReader *r)
 {
 	int64_t room = BF_BATCH_ROWS - r->rows.decoded->n_rows;
 	int64_t n = r->log_batch.counted_left < room ? r->log_batch.counted_left : room;
+
+	BF_ASSERT(r->rows.counting && n > 0);
 
 	r->rows.decoded->n_rows += (int32_t) n;
 	r->log_batch.counted_left -= n;
@@ -295,6 +307,7 @@ next_batch(LedgerReader *r, const BfBatch **out, BfError *err)
 		r->counters->entries_decoded += r->rows.decoded->n_rows;
 	BF_TRY(convert(r, err));
 	*out = r->rows.out;
+	BF_ASSERT(r->rows.out->n_rows > 0 && r->rows.out->selected == NULL);
 	return BF_OK;
 }
 
@@ -350,6 +363,7 @@ map_columns(BfArena *a, LedgerReader *r, const BfSchema *ledger, const BfProject
 		BF_TRY(bfi_resolve(a, &columns, &projection->schema->fields[projection->fields[i]], NULL,
 						   &c->is, err));
 		c->decoded = c->is.column < 0 ? -1 : decoded_column(fields, &n_decoded, c->is.column);
+		BF_ASSERT(n_decoded <= n);
 	}
 	BF_NEW(a, decoded, n_decoded, err);
 	for (int32_t i = 0; i < n_decoded; i++)
@@ -359,6 +373,7 @@ map_columns(BfArena *a, LedgerReader *r, const BfSchema *ledger, const BfProject
 			r->rows.has_views = true;
 	}
 	r->rows.counting = n == 0 && !projection->want_entry;
+	BF_ASSERT(!r->rows.counting || n_decoded == 0);
 	BF_TRY(bf_batch_new(a, decoded, n_decoded, &r->rows.decoded, err));
 	return bf_avro_decoder_new(a, ledger, fields, n_decoded, &r->rows.decoder, err);
 }
@@ -414,6 +429,7 @@ bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const B
 
 	BF_NEW(a, r, 1, err);
 	r->base.next = ledger_next;
+	BF_ASSERT(ranges->n >= 0);
 	r->base.name = ledger_name;
 	r->host = bf_arena_host(a);
 	r->place = place;

@@ -26,6 +26,8 @@ bfi_ledger_offload_schema(BfArena *a, const BfOffloadFile *f, BfSchema **out, Bf
 {
 	const char *json = bf_offload_info(f)->schema_json;
 
+	BF_ASSERT(json != NULL);
+
 	return bf_avro_schema_to_table(a, json, strlen(json), out, err);
 }
 

@@ -89,6 +89,8 @@ page_stats(void *arg, int32_t field, BfColumnStats *s)
 	Prune *p = arg;
 	int32_t input = p->r->pred.inputs[field];
 
+	BF_ASSERT(input >= 0 && input < p->r->n_inputs);
+	BF_ASSERT(p->page >= 0 && p->page < p->pages[input]->n);
 	*s = p->pages[input]->stats[p->page];
 	promote_bound(&s->has_min, &s->min, p->r->inputs[input].is.want->type);
 	promote_bound(&s->has_max, &s->max, p->r->inputs[input].is.want->type);
@@ -174,6 +176,7 @@ prune_by_index(Prune *p, bool *may, BfError *err)
 
 	BF_TRY(ranges_of(p, r->pred.tree, 0, &rows, err));
 	left_out = n - bf_rangeset_count(&rows);
+	BF_ASSERT(left_out >= 0 && left_out <= n);
 	r->counters->rows_by_index += left_out;
 	*may = rows.n > 0 || n == 0;
 	r->group.all_rows = left_out == 0;
@@ -219,6 +222,7 @@ bloom_may_have(void *arg, int32_t field, const BfValue *value)
 static BfStatus
 begin(BfiParquetReader *r, Prune *p, BfError *err)
 {
+	BF_ASSERT(r->pred.tree != NULL);
 	memset(p, 0, sizeof *p);
 	p->r = r;
 	p->err = err;
@@ -283,6 +287,8 @@ any_entry(BfiParquetReader *r, const BfPred *leaf, BfiInput *in, const BfVector 
 {
 	size_t size = bf_storage_size(dict->storage);
 
+	BF_ASSERT(in->is.mapping != NULL && dict->form == BF_VEC_FLAT);
+
 	*may = false;
 	for (int32_t first = 0; first < dict->n && !*may; first += BF_BATCH_ROWS)
 	{
@@ -341,6 +347,7 @@ dictionaries(BfiParquetReader *r, const BfPred *pred, int depth, bool *may, BfEr
 BfStatus
 bfi_parquet_prune_by_dictionary(BfiParquetReader *r, bool *may, BfError *err)
 {
+	BF_ASSERT(r->pred.tree != NULL && !r->group.open);
 	BF_TRY(dictionaries(r, r->pred.tree, 0, may, err));
 	r->counters->row_groups_by_dictionary += !*may;
 	return BF_OK;

@@ -12,6 +12,9 @@ fill_column(BfiParquetReader *r, int32_t i, const BfBatch *from, BfError *err)
 	BfiInput *in = &r->inputs[i];
 	const BfVector *v = in->scan_column >= 0 ? &from->cols[in->scan_column] : NULL;
 
+	BF_ASSERT(v != NULL || in->is.mapping == NULL);
+	BF_ASSERT(in->scan_column < from->n_cols);
+
 	if (bfi_resolved_vector(&in->is, v, from->n_rows, &r->batch.cols[i], err) != BF_OK)
 		return bf_error_object(err, r->name);
 	return BF_OK;
@@ -32,6 +35,7 @@ next_row_group(BfiParquetReader *r, BfError *err)
 {
 	bool may = true;
 
+	BF_ASSERT(!r->group.open && r->rg_next < r->rg_end);
 	r->group.number = r->rg_next++;
 	r->group.all_rows = true;
 	r->group.range = 0;
@@ -58,6 +62,8 @@ next_in_row_group(BfiParquetReader *r, const BfBatch **out, BfError *err)
 	{
 		const BfRange *range = &r->group.rows.ranges[r->group.range];
 
+		BF_ASSERT(range->first <= range->last);
+		BF_ASSERT(r->group.range == 0 || range[-1].last < range->first);
 		if (!r->group.in_range)
 			bf_parquet_scan_seek(r->scan, range->first);
 		r->group.in_range = true;
@@ -124,6 +130,7 @@ reader_next(BfReader *base, const BfBatch **out, BfError *err)
 	if (n < in->n_rows)
 		r->batch.selected = r->rows;
 	r->batch.n_selected = n;
+	BF_ASSERT(n > 0 && n <= in->n_rows && r->batch.first_row >= 0);
 	BF_TRY(bf_parquet_scan_rest(r->scan, r->batch.selected, err));
 	BF_TRY(fill_columns(r, false, in, err));
 	*out = &r->batch;
@@ -145,6 +152,7 @@ bf_exec_parquet_reader_reset(BfReader *base, int32_t rg_first, int32_t rg_end)
 	BF_ASSERT(rg_first >= 0);
 	r->rg_next = rg_first;
 	r->rg_end = rg_end < 0 || rg_end > n ? n : rg_end;
+	BF_ASSERT(r->group.arena != NULL && r->filter != NULL);
 	r->group.open = r->group.in_range = false;
 }
 

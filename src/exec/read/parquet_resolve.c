@@ -85,11 +85,13 @@ make_scan(BfArena *a, BfiParquetReader *r, BfError *err)
 
 			if (in->is.mapping == NULL || early != (pass == 0))
 				continue;
+			BF_ASSERT(pass == 1 || n_early == n);
 			in->scan_column = n;
 			columns[n] = in->is.column;
 			mappings[n++] = in->is.mapping;
 			n_early += early;
 		}
+	BF_ASSERT(n_early <= n && n <= r->n_columns);
 	if (!bf_filter_any(r->filter))
 		n_early = n;
 	BF_TRY(

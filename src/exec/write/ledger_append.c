@@ -33,6 +33,8 @@ append_piece(BfLedgerWriter *w, const BfBuffer *encoded, const size_t *ends, int
 	{
 		size_t start = first + i == 0 ? 0 : ends[first + i - 1];
 
+		BF_ASSERT(start <= ends[first + i] && ends[first + i] <= encoded->len);
+
 		values[i] = (BfView){encoded->data + start, (uint32_t) (ends[first + i] - start)};
 	}
 	return bf_ledger_append(w, values, n, timestamp_ms, err);
@@ -52,6 +54,7 @@ append_rows(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *batch, con
 	BF_TRY(bf_buffer_new(scratch, ENCODED_BYTES_MAX, &encoded, err));
 	for (int32_t i = 0; i < n_rows; i++)
 	{
+		BF_ASSERT(rows == NULL || (rows[i] >= 0 && rows[i] < batch->n_rows));
 		BF_TRY(bf_avro_encode_row(schema, batch, rows != NULL ? rows[i] : i, encoded, err));
 		ends[i] = encoded->len;
 	}
@@ -66,6 +69,7 @@ append_rows(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *batch, con
 		BF_TRY(append_piece(w, encoded, ends, first, i + 1 - first, values, timestamp_ms, err));
 		first = i + 1;
 	}
+	BF_ASSERT(first == n_rows);
 	return BF_OK;
 }
 
