@@ -168,6 +168,7 @@ bifang_scan_fill(BifangScan *s, Snapshot snapshot)
 				return false;
 			bifang_scan_open_unit(s, u);
 		}
+		Assert(s->open.unit != NULL && s->open.reader != NULL);
 		BIFANG_CHECK(s->open.reader->next(s->open.reader, &s->open.batch, &err), &err);
 		if (s->open.batch == NULL)
 			close_unit(s);

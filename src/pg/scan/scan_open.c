@@ -70,6 +70,7 @@ bifang_scan_open_unit(BifangScan *s, BfScanUnit *u)
 	MemoryContext old = MemoryContextSwitchTo(s->open.cxt);
 	BfArena *a = bifang_arena(s->open.cxt, "scan unit", BIFANG_ARENA_MAX_SCAN);
 
+	Assert(s->open.unit == NULL && s->planned);
 	s->open.unit = u;
 	s->count.units_read++;
 	s->work->kind->open_unit(s, a, u);

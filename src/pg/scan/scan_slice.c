@@ -149,6 +149,7 @@ bifang_scan_fill_slice(BifangScan *s)
 			c->has_nulls =
 				bifang_out_convert(c->out, &b->cols[c->vector], &rows, c->values, c->isnull);
 	}
+	Assert(rows.n > 0 && s->slice.at + rows.n <= bf_batch_n(b));
 	s->slice.at += rows.n;
 	s->slice.row = 0;
 	s->slice.n = rows.n;
