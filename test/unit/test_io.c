@@ -3,6 +3,7 @@
 #include "unit/lib/runner.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -413,4 +414,31 @@ TEST(io_crash_model)
 	REQUIRE_OK(h.host.unlink(&h.host, new, &test_err));
 	test_crash(&c, TEST_CRASH_KEEP);
 	EXPECT_FAIL(bf_source_read_all(a, new, 100, NULL, &v, &test_err), BF_ERR_NOTFOUND, -1);
+}
+
+static BfStatus
+broken_sync_dir(const BfHost *h, const char *dir, BfError *err)
+{
+	(void) h;
+	return bf_error_errno(err, EIO, dir, "sync directory");
+}
+
+/* The caller was told "failed", so the name must not be there: it would meet its own file. */
+TEST(io_publish_takes_its_name_back)
+{
+	TestHost h;
+	BfArena *a;
+	BfPathInfo info;
+	const char *path = test_path("out/f");
+
+	test_host_init(&h);
+	a = bf_arena_new(&h.host, "publish", 1 << 20);
+	h.host.sync_dir = broken_sync_dir;
+	EXPECT_EQ(bf_publish_bytes(a, path, "one", 3, &test_err), BF_ERR_IO);
+	h.host.sync_dir = test_host()->sync_dir;
+	REQUIRE_OK(h.host.stat(&h.host, path, &info, &test_err));
+	EXPECT_EQ(info.kind, BF_PATH_MISSING);
+	EXPECT_EQ(bf_publish_bytes(a, path, "two", 3, &test_err), BF_OK);
+	EXPECT_EQ(bf_publish_bytes(a, path, "three", 5, &test_err), BF_ERR_CONFLICT);
+	bf_arena_free(a);
 }
