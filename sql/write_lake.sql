@@ -188,6 +188,23 @@ INSERT INTO t VALUES (0, 'x');
 SELECT files, rows FROM bifang.commit('t');
 SELECT * FROM state;
 
+-- Without any commit: one row of a ledger's ends is left when it is closed, and its offload file is
+-- found by what the catalog has of it.
+CREATE FOREIGN TABLE ends (id int) SERVER wl;
+INSERT INTO ends VALUES (1);
+INSERT INTO ends VALUES (2);
+INSERT INTO ends VALUES (3);
+CREATE VIEW end_rows AS SELECT count(*) FROM bifang.append a JOIN bifang.ledger l USING (ledger_id) WHERE l.table_namespace = 'wl' AND l.table_name = 'ends';
+SELECT * FROM end_rows;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT bifang.roll('ends');
+SELECT count(*) FROM ends;
+COMMIT;
+SELECT * FROM end_rows;
+SELECT count(*) FROM ends;
+SELECT ledgers FROM bifang.offload('ends');
+SELECT f.entries FROM bifang.ledger l, bifang.offload_file(l.offload_path) f WHERE l.table_namespace = 'wl' AND l.table_name = 'ends';
+
 -- Rows that no commit could take are refused when they come.
 \getenv data BIFANG_TEST_DATA
 SELECT bifang.register_table('wl', 'wl', 'v3', 'file://' || :'data' || '/lake/iceberg_v3_deletion_vectors/metadata/v3.metadata.json') IS NOT NULL AS registered;

@@ -74,6 +74,19 @@ lock_and_read(int64 ledger_id, bool wait)
 	return seen;
 }
 
+/* Of a ledger whose end doesn't move any more one row of the ends is enough: the last that this
+ * transaction's snapshot shows, for its own next statements too. */
+static void
+prune_appends(int64 ledger_id)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	const BifangLedger *l = bifang_catalog_ledger(ledger_id, snap);
+
+	if (l != NULL && l->end_entry > 0)
+		(void) bifang_catalog_prune_appends(ledger_id, l->end_entry, snap);
+	UnregisterSnapshot(snap);
+}
+
 static bool
 roll_ledger(int64 ledger_id, bool wait)
 {
@@ -92,6 +105,7 @@ roll_ledger(int64 ledger_id, bool wait)
 	Assert(bifang_ledger_is_locked(ledger_id));
 	l->state = BIFANG_LEDGER_CLOSED;
 	bifang_catalog_update_ledger(l);
+	prune_appends(ledger_id);
 	return true;
 }
 
