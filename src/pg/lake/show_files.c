@@ -24,11 +24,16 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 
+/* Paths below the data directory may be given as bifang.ledger has them, without it. */
 static const char *
 path_argument(FunctionCallInfo fcinfo, const char *function)
 {
+	char *path = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
 	bifang_check_path_role(function);
-	return bifang_to_utf8(bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(0)), "path"));
+	if (strncmp(path, "bifang/", 7) == 0)
+		path = psprintf("%s/%s", DataDir, path);
+	return bifang_to_utf8(bifang_local_path(path, "path"));
 }
 
 /* ---- Parquet ---- */
@@ -64,11 +69,15 @@ put_bound(BifangShow *r, const BfValue *value, bool known)
 											   .typid = typid,
 											   .typmod = -1,
 											   .column = "bound",
-											   .invalid_text = BIFANG_TEXT_REPLACE});
+											   .invalid_text = BIFANG_TEXT_REPLACE,
+											   .out_of_range = BIFANG_RANGE_NULL});
 	bifang_out_begin(out, "statistics");
 	bifang_out_convert(out, &v, &(BifangRows){.n = 1}, &datum, &isnull);
 	getTypeOutputInfo(typid, &fn, &varlena);
-	bifang_show(r, CStringGetTextDatum(OidOutputFunctionCall(fn, datum)));
+	if (isnull) /* one that the type doesn't take: the others are shown */
+		bifang_show_null(r);
+	else
+		bifang_show(r, CStringGetTextDatum(OidOutputFunctionCall(fn, datum)));
 	MemoryContextDelete(cxt);
 }
 
