@@ -381,9 +381,8 @@ bfi_avro_schema_parse(BfArena *a, const char *json, size_t n, BfAvroSchema **out
 	BF_NEW(a, p, 1, err);
 	p->a = a;
 	root = json_loadb(json, n, JSON_DECODE_ANY, &json_err);
-	if (root == NULL)
-		BF_FAIL_AT(err, BF_ERR_CORRUPT, json_err.position, "Avro schema is not JSON: %s",
-				   json_err.text);
+	if (root == NULL) /* without json_err.text, which quotes what stands there */
+		BF_FAIL_AT(err, BF_ERR_CORRUPT, json_err.position, "Avro schema is not JSON");
 	status = parse_node(p, root, "", 0, out, err);
 	json_decref(root);
 	*n_nodes = p->n_nodes;

@@ -128,6 +128,22 @@ bfi_json_own(BfArena *a, json_t *json, BfError *err)
 	return BF_OK;
 }
 
+/* Jansson's own text quotes what stands there. What is no JSON need not be a table's file, and then
+ * it is nothing that whoever gets the error may read. */
+static const char *
+json_problem(const json_error_t *failure)
+{
+	switch (json_error_code(failure))
+	{
+		case json_error_premature_end_of_input: return "it ends too early";
+		case json_error_end_of_input_expected: return "there is more after its end";
+		case json_error_invalid_utf8: return "text that is not UTF-8";
+		case json_error_duplicate_key: return "an object has a key twice";
+		case json_error_numeric_overflow: return "a number out of range";
+		default: return "not what may stand here";
+	}
+}
+
 static BfStatus
 load_text(BfArena *a, const void *text, size_t n, const char *what, json_t **out, BfError *err)
 {
@@ -139,7 +155,7 @@ load_text(BfArena *a, const void *text, size_t n, const char *what, json_t **out
 		if (json_error_code(&failure) == json_error_out_of_memory)
 			BF_FAIL(err, BF_ERR_NOMEM, "%s: out of memory while parsing JSON", what);
 		BF_FAIL_AT(err, BF_ERR_CORRUPT, failure.position, "%s: invalid JSON: %s", what,
-				   failure.text);
+				   json_problem(&failure));
 	}
 	BF_TRY(bfi_json_own(a, json, err));
 	*out = json;

@@ -180,6 +180,23 @@ TEST(avro_schema_refused)
 	}
 }
 
+/* What is no JSON may be of any file: no word of it is said. */
+TEST(avro_schema_quotes_nothing)
+{
+	static const char *const texts[] = {"sEcReT", "{\"type\": sEcReT}", "\"int\" sEcReT",
+										"{\"sEcReT", "[\"sEcReT\\q\"]"};
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+	{
+		BfAvroSchema *s;
+
+		bf_error_clear(&test_err);
+		EXPECT(bf_avro_schema_parse(test_arena(), texts[i], strlen(texts[i]), &s, &test_err) ==
+			   BF_ERR_CORRUPT);
+		EXPECT(strstr(test_err.text, "sEcReT") == NULL);
+	}
+}
+
 /* `depth` arrays around "int". */
 static const char *
 nested_arrays(BfArena *a, int depth)

@@ -252,7 +252,7 @@ TEST(iceberg_metadata_damaged)
 	} cases[] = {
 		{"", BF_ERR_CORRUPT, "JSON"},
 		{"[]", BF_ERR_CORRUPT, "object"},
-		{"{\"a\":1,\"a\":2}", BF_ERR_CORRUPT, "duplicate"},
+		{"{\"a\":1,\"a\":2}", BF_ERR_CORRUPT, "an object has a key twice"},
 		{"{\"format-version\":4}", BF_ERR_UNSUPPORTED, "format-version 4"},
 		{"{\"format-version\":0}", BF_ERR_CORRUPT, "format-version"},
 		{"{\"format-version\":99999999999999999999}", BF_ERR_CORRUPT, "JSON"},
@@ -326,4 +326,27 @@ TEST(iceberg_metadata_bounds)
 	deep[0] = '"';
 	deep[n - 1] = '"';
 	EXPECT_FAIL(parse(a, deep, &m), BF_ERR_CORRUPT, -1);
+}
+
+/* A file that is no JSON may be any file: wherever it stops to make sense, no word of it is said.
+ */
+TEST(iceberg_metadata_quotes_nothing)
+{
+	static const char good[] = "{\"a\":[1,-2.5e3,true,null,\"x\\u0041\"],\"b\":{\"c\":\"y\"}}";
+	static const char *const words[] = {
+		"sEcReT",		 "\"sEcReT",	"\"sEcReT\":",	"'sEcReT'",
+		"99e999 sEcReT", "\"sEcReT\\q", "\"sEcReT\n\"", "\"sEcReT\":1,\"sEcReT\":1"};
+
+	for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+		for (int at = 0; at < (int) sizeof good; at++)
+		{
+			BfArena *a = test_arena();
+			const char *text = bf_arena_printf(a, "%.*s%s%s", at, good, words[w], good + at);
+			BfIceMetadata *m;
+
+			REQUIRE(text != NULL);
+			EXPECT(parse(a, text, &m) != BF_OK);
+			if (strstr(test_err.text, "sEcReT") != NULL)
+				test_fail(__FILE__, __LINE__, "%s at %d: %s", words[w], at, test_err.text);
+		}
 }

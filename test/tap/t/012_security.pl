@@ -138,9 +138,11 @@ unlike($answers, qr/very-secret/, 'no answer has the password');
 unlike(as('plain', 'SELECT count(*) FROM far'), qr/^\d+$/, 'the server lets them in by itself, so the connection is refused');
 unlike(slurp_file($node->logfile) =~ s/CREATE USER MAPPING.*//gr, qr/very-secret/, 'nor has the log');
 
-# None of the files that are no tables shows.
+# None of the files that are no tables shows, whether they look like JSON or not.
 append_to_file("$dir/secret", "top secret line\n" x 100);
-for my $option ("format 'parquet', location '$dir/secret'", "location '$dir/secret'", "format 'kafka_log', location '$dir'")
+append_to_file("$dir/secret.metadata.json", q({"password": top secret}));
+for my $option ("format 'parquet', location '$dir/secret'", "location '$dir/secret'", "format 'kafka_log', location '$dir'",
+	"location '$dir/secret.metadata.json'")
 {
 	my $message = as('postgres', "DROP FOREIGN TABLE IF EXISTS x; CREATE FOREIGN TABLE x (value bytea) SERVER s OPTIONS ($option); SELECT * FROM x");
 
