@@ -40,22 +40,36 @@ begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *
 }
 
 /* Of a location, which other programs read too and which is kept whole, the part in the embedded
- * warehouse counts when it is not below the data directory, but this cluster has that file. */
+ * warehouse counts when it is not below the data directory, but this cluster has that file. NULL:
+ * it is no local file. */
 static char *
-lake_path(const char *location)
+find_lake_path(const char *location)
 {
-	char *path = bifang_to_utf8(bifang_local_path(location, "metadata location of a lake table"));
-	const char *in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
+	char *path = bifang_find_local_path(location);
+	const char *in_lake;
 	BfPathInfo info;
 	BfError err = {0};
 	char *own;
 
+	if (path == NULL)
+		return NULL;
+	path = bifang_to_utf8(path);
+	in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
 	if (in_lake == NULL || bifang_rows_stored_path(path) != path)
 		return path;
 	own = psprintf("%s%s", DataDir, in_lake);
 	if (bifang_host()->stat(bifang_host(), own, &info, &err) != BF_OK || info.kind != BF_PATH_FILE)
 		return path;
 	return own;
+}
+
+/* Of the table that was asked for: raises when it is no local file. */
+static char *
+lake_path(const char *location)
+{
+	char *path = find_lake_path(location);
+
+	return path != NULL ? path : bifang_local_path(location, "metadata location of a lake table");
 }
 
 bool
@@ -113,13 +127,14 @@ visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 		CHECK_FOR_INTERRUPTS();
 		bifang_rows_read(rel, tuple, TABLES_NATTS, values, nulls);
 		location = bifang_rows_text(values, nulls, TABLES_LOCATION);
-		/* Other engines may keep tables here that are no local files. */
-		if (location == NULL || (location[0] != '/' && strncmp(location, "file:", 5) != 0))
+		/* Other engines may keep tables here that are no local files, and what one of them wrote
+		 * must not be in the way of the others. */
+		row.metadata_location = location == NULL ? NULL : find_lake_path(location);
+		if (row.metadata_location == NULL)
 			continue;
 		row.catalog = bifang_rows_text(values, nulls, TABLES_CATALOG);
 		row.ns = bifang_rows_text(values, nulls, TABLES_NAMESPACE);
 		row.name = bifang_rows_text(values, nulls, TABLES_NAME);
-		row.metadata_location = lake_path(location);
 		more = visit(arg, &row);
 	}
 	systable_endscan(scan);

@@ -13,26 +13,30 @@
 
 /* Names --------------------------------------------------------------------------------------- */
 
-char *
-bifang_local_path(const char *path, const char *what)
+/* What follows file:, or the path itself; NULL: that is no absolute path of this machine. */
+static const char *
+absolute_part(const char *path)
 {
-	const char *from = path;
+	if (strncmp(path, "file:", 5) == 0)
+	{
+		path += 5;
+		if (strncmp(path, "//", 2) == 0 && path[2] != '/')
+			return NULL; /* file://host/... is someone else's file */
+	}
+	return path[0] == '/' ? path : NULL;
+}
+
+#define PATH_BYTES_MAX (MAXPGPATH - 100)
+
+char *
+bifang_find_local_path(const char *path)
+{
+	const char *from = absolute_part(path);
 	char *copy;
 	char *to;
 
-	if (strncmp(from, "file:", 5) == 0)
-	{
-		from += 5;
-		if (strncmp(from, "//", 2) == 0 && from[2] != '/')
-			from = ""; /* file://host/... is someone else's file */
-	}
-	if (from[0] != '/')
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("%s must be an absolute local path: \"%s\"", what, path),
-						errhint("Write it as /dir/name or file:///dir/name.")));
-	if (strlen(from) >= MAXPGPATH - 100)
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("%s is too long", what)));
+	if (from == NULL || strlen(from) >= PATH_BYTES_MAX)
+		return NULL;
 	to = copy = pstrdup(from);
 	for (const char *p = from; *p != '\0'; p++)
 		if (*p != '/' || to == copy || to[-1] != '/')
@@ -41,6 +45,21 @@ bifang_local_path(const char *path, const char *what)
 		to--;
 	*to = '\0';
 	return copy;
+}
+
+char *
+bifang_local_path(const char *path, const char *what)
+{
+	char *found = bifang_find_local_path(path);
+
+	if (found != NULL)
+		return found;
+	if (absolute_part(path) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("%s is too long", what)));
+	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+					errmsg("%s must be an absolute local path: \"%s\"", what, path),
+					errhint("Write it as /dir/name or file:///dir/name.")));
 }
 
 /* Removing ------------------------------------------------------------------------------------ */

@@ -12,6 +12,8 @@
 /* file:///x, file:/x and /x as /x without repeated or trailing slashes; anything else that is not
  * absolute raises, naming `what`. */
 extern char *bifang_local_path(const char *path, const char *what);
+/* The same; NULL where that raises: other programs' rows name files too. */
+extern char *bifang_find_local_path(const char *path);
 
 /* Removes a directory and what is in it; missing is fine. Raises nothing. */
 extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
