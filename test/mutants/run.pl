@@ -18,7 +18,7 @@ my $root = abs_path(dirname(__FILE__) . '/../..');
 my $tree = "$root/build/mutants/tree";
 my $logs = "$root/build/mutants/log";
 my $jobs = $ENV{JOBS} || 2;
-my $timeout = $ENV{TIMEOUT} || 600;
+my $timeout = $ENV{TIMEOUT} || 300;
 my $interrupted = 0;
 
 sub slurp { my ($path) = @_; open my $f, '<:raw', $path or die "$path: $!\n"; local $/; my $s = <$f>; return $s // ''; }
