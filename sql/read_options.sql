@@ -89,6 +89,18 @@ SELECT count(*) FROM p1;
 RESET ROLE;
 REVOKE pg_read_server_files FROM ro_user;
 SELECT count(*) FROM p1;
+
+-- Options of tables of another format.
+\set file :data '/found/uml.parquet'
+\set log :data '/found/tsn-0'
+CREATE FOREIGN TABLE foreign_to (a bigint) SERVER s OPTIONS (format 'parquet', location :'file', topic 'x');
+CREATE FOREIGN TABLE foreign_to (a bigint) SERVER s OPTIONS (format 'parquet', location :'file', partition_by 'a');
+CREATE FOREIGN TABLE foreign_to ("offset" bigint) SERVER s OPTIONS (format 'kafka_log', location :'log', as_of_snapshot '1');
+CREATE FOREIGN TABLE foreign_to ("offset" bigint) SERVER s OPTIONS (format 'kafka_log', location :'log');
+ALTER FOREIGN TABLE foreign_to OPTIONS (ADD ref 'main');
+SELECT count(*) FROM foreign_to;
+ALTER FOREIGN TABLE foreign_to OPTIONS (DROP ref);
+SELECT count(*) FROM foreign_to;
 \set ON_ERROR_STOP 1
 
 DROP SERVER s CASCADE;

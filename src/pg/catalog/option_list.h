@@ -60,10 +60,10 @@ typedef enum BifangIsolation
 	  NO_DEFAULT, READERS, ANY_KIND, \
 	  "{locations}") \
 	X(ns, "namespace", TEXT, ON_TABLE, \
-	  TOLD("the schema's name at creation"), ANYONE, ANY_KIND, \
+	  TOLD("the schema's name at creation"), ANYONE, "iceberg", \
 	  "namespace of the lake table in the server's catalog") \
 	X(table, "table", TEXT, ON_TABLE, \
-	  TOLD("the relation's name at creation"), ANYONE, ANY_KIND, \
+	  TOLD("the relation's name at creation"), ANYONE, "iceberg", \
 	  "name of the lake table in the server's catalog")
 
 /* What of a log counts. */
@@ -78,7 +78,7 @@ typedef enum BifangIsolation
 /* How a new lake table is written. */
 #define BIFANG_WRITE_OPTIONS(X) \
 	X(partition_by, "partition_by", TEXT, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  NO_DEFAULT, ANYONE, "iceberg", \
 	  "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, " \
 	  "user_id)'; used at creation only")
 

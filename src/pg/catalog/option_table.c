@@ -354,6 +354,23 @@ bifang_option_take(List *options, BifangOptionPlace place, void *io)
 	}
 }
 
+void
+bifang_option_check_format(List *options, BifangOptionPlace place, const char *format)
+{
+	ListCell *lc;
+
+	foreach (lc, options)
+	{
+		const OptionDef *d = find_option(((DefElem *) lfirst(lc))->defname, place);
+
+		if (d != NULL && d->kind != NULL && strcmp(d->kind, format) != 0)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+							errmsg("option \"%s\" means nothing for tables of format \"%s\"",
+								   d->name, format),
+							errhint("Drop it; it is for tables of format \"%s\".", d->kind)));
+	}
+}
+
 /* Setting -------------------------------------------------------------------------------------- */
 
 static int

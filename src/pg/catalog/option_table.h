@@ -29,5 +29,7 @@ extern void bifang_option_defaults(int places, void *out);
 /* Values of the options that the place has into its struct; those of other names are left out.
  * Pointers go to the list's own strings, or are palloc'd. */
 extern void bifang_option_take(List *options, BifangOptionPlace place, void *io);
+/* Raises where an option is one of tables of another format. */
+extern void bifang_option_check_format(List *options, BifangOptionPlace place, const char *format);
 
 #endif

@@ -15,6 +15,7 @@ bifang_import_options_get(List *options, BifangOptions *io)
 {
 	bifang_option_check(options, BIFANG_ON_IMPORT);
 	bifang_option_take(options, BIFANG_ON_IMPORT, io);
+	bifang_option_check_format(options, BIFANG_ON_IMPORT, io->format->name);
 }
 
 void
@@ -72,6 +73,7 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 	server_map = out->location_map;
 	bifang_option_take(table->options, BIFANG_ON_TABLE, out);
 	out->own_map = out->location_map != server_map;
+	bifang_option_check_format(table->options, BIFANG_ON_TABLE, out->format->name);
 	check_together(out);
 }
 
