@@ -7,8 +7,9 @@
  *
  *   long     zigzag LEB128; int the same, 32 bits
  *   bytes    long length, bytes; string likewise
- *   array    blocks of { long n, n items }, ended by n = 0; n < 0: -n items, a byte length follows
- * n union    long branch, value
+ *   array    blocks of { long n, n items }, ended by n = 0; n < 0: -n items, their length in bytes
+ *            is behind n
+ *   union    long branch, value
  *
  * The reader parses the writer's schema, keeps field ids, and hands out each record as a tree of
  * BfAvroValue in a per-record arena. Field lookup is by id, then by name: Iceberg's rule.

@@ -7,8 +7,11 @@
  *   12     4    partitionLeaderEpoch
  *   16     1    magic = 2
  *   17     4    CRC-32C over byte 21 to the end
- *   21     2    attributes: 0-2 codec, 3 LogAppendTime, 4 transactional, 5 control, 6 delete
- * horizon 23     4    lastOffsetDelta 27     8    baseTimestamp (ms) 35     8    maxTimestamp (ms)
+ *   21     2    attributes: 0-2 codec, 3 LogAppendTime, 4 transactional, 5 control,
+ *               6 delete horizon
+ *   23     4    lastOffsetDelta
+ *   27     8    baseTimestamp (ms)
+ *   35     8    maxTimestamp (ms)
  *   43     8    producerId
  *   51     2    producerEpoch
  *   53     4    baseSequence

@@ -9,7 +9,8 @@
  *     0  2  version = 1
  *     2  4  CRC-32C over byte 6 to the end
  *     6  4  n, then n times 46 bytes: producer id 8, epoch 2, last sequence 4, last offset 8,
- * offset delta 4, timestamp 8, coordinator epoch 4, first offset of the open transaction 8 (-1)
+ *           offset delta 4, timestamp 8, coordinator epoch 4, first offset of the open
+ *           transaction 8 (-1)
  *
  * The last stable offset is the first offset of the earliest open transaction, else the log's end.
  * Open transactions are those of the newest good snapshot, brought up to date by the batches after

@@ -9,13 +9,18 @@
  *
  *     first byte                what follows it
  *      0          NULL          nothing
- *      1 .. 16    integer       so many bytes, two's complement, little-endian, the fewest there
- * can be: all numbers, dates, times and booleans; of decimals the unscaled value; of intervals and
- * INT96 the milliseconds and nanoseconds that they are compared by 17          more          uint32
- * LE length, then as above but big-endian: decimals of more than 16 bytes 18          float 8
- * bytes: a double, little-endian; of all NaNs the same one 19          text, bytes   uint32 LE
- * length, the bytes 20          struct        uint32 LE number of members, each of them 21 list
- * uint32 LE number of elements, each of them 32 .. 255   text, bytes   of 0 to 223 bytes: these
+ *      1 .. 16    integer       so many bytes, the fewest there can be: two's complement,
+ *                               little-endian
+ *     17          wide integer  uint32 LE length, two's complement, big-endian
+ *     18          float         8 bytes: a double, little-endian; of all NaNs the same one
+ *     19          text, bytes   uint32 LE length, the bytes
+ *     20          struct        uint32 LE number of members, each of them
+ *     21          list          uint32 LE number of elements, each of them
+ *     32 .. 255   text, bytes   of 0 to 223 bytes: these
+ *
+ * Integers are all numbers without a fraction, dates, times and booleans; of decimals the unscaled
+ * value, wide when it takes more than 16 bytes; of intervals and INT96 the milliseconds and
+ * nanoseconds that they are compared by.
  *
  *     7, a date       01 07             1.5       12 00 00 00 00 00 00 f8 3f
  *     -129            02 7f ff          'abc'     23 61 62 63

@@ -4,8 +4,9 @@
  *
  *   FORGET_ROOT     the directory that is watched; links resolved
  *   FORGET_SHADOW   where durable state is kept: <inode> is a file's bytes or a directory's names
- * as of its last sync (a name per line: "f" or "d", inode, name) FORGET_LOG      a line per call:
- * "<pid> sync|syncdir|rename|unlink|rmdir <path>"; syncs of WAL are "<pid> wal <path>"
+ *                   as of its last sync (a name per line: "f" or "d", inode, name)
+ *   FORGET_LOG      a line per call: "<pid> sync|syncdir|rename|unlink|rmdir <path>"; syncs of WAL
+ *                   are "<pid> wal <path>"
  *
  * A call that fails leaves no trace.
  */

@@ -2,11 +2,11 @@
  * The side of ours in test/interop/iceberg_check.py, which runs these one at a time with
  * BIFANG_INTEROP set: create a table, plan it, commit to it, between commits of another engine.
  *
- *   iceberg_interop_create   BIFANG_INTEROP = directory           prints `metadata PATH`
- *   iceberg_interop_commit   BIFANG_INTEROP = metadata file       prints `metadata PATH`
- *                            BIFANG_INTEROP_FILES = NAME:ROWS ...  (spec 0; partition values all
- * NULL) iceberg_interop_plan     BIFANG_INTEROP = metadata file       prints `plan PARQUET LOGICAL
- * ROWS`
+ *   iceberg_interop_create   BIFANG_INTEROP = directory       prints `metadata PATH`
+ *   iceberg_interop_commit   BIFANG_INTEROP = metadata file   prints `metadata PATH`
+ *                            BIFANG_INTEROP_FILES = NAME:ROWS ...
+ *                            (spec 0; partition values all NULL)
+ *   iceberg_interop_plan     BIFANG_INTEROP = metadata file   prints `plan PARQUET LOGICAL ROWS`
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
  * DELTA_BYTE_ARRAY: of each value how many bytes it shares with the one before, and the rest.
  *
- *     section = delta stream of the shared lengths, delta stream of the lengths of the rests
- * (delta.h), the rests one after the other
+ *     section = delta stream of the shared lengths, delta stream of the lengths of the rests,
+ *               the rests one after the other; for the streams see delta.h
  *
  * Values are put together in the batch's memory. Their lengths are known before any byte is copied,
  * so that one allocation serves a call; its size is bounded, since a few bytes can describe very

@@ -10,8 +10,10 @@
  *   variant                                       the JSON that it is
  *   list                                          array
  *   struct                                        object of all fields in their order
- *   map                                           object, keys as text, pairs in the file's order:
- * json shows them all, jsonb keeps the last of equal keys; a NULL key is an error
+ *   map                                           object, keys as text, pairs in the file's order;
+ *                                                 a NULL key is an error
+ *
+ * Of a map's equal keys json shows all, jsonb keeps the last.
  */
 #include "pg/convert/internal.h"
 

@@ -11,10 +11,11 @@
  *
  * How a test uses it, for n = 1, 2, 3 ...:
  *
- *     test_crash_init(&c, &h);                            wraps h's callbacks
- *     test_fault_arm(&h, TEST_FAULT_WRITE, n, true);      from write n on the process is dead
- *     scenario(&h.host);                                  frees its arena: hooks fail as they
- * should fired = test_fault_fired(&h); test_crash(&c, mode);
+ *     test_crash_init(&c, &h);                        wraps h's callbacks
+ *     test_fault_arm(&h, TEST_FAULT_WRITE, n, true);  from write n on the process is dead
+ *     scenario(&h.host);                              frees its arena: hooks fail as they should
+ *     fired = test_fault_fired(&h);
+ *     test_crash(&c, mode);
  *     ... what was acknowledged must be there, the rest whole or absent ...
  */
 #ifndef TEST_UNIT_LIB_CRASH_H
