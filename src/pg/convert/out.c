@@ -455,7 +455,6 @@ bifang_out_convert(BifangOut *o, const BfVector *v, const BifangRows *rows, Datu
 	bool any_null = false;
 
 	Assert(n > 0);
-	Assert(n > 0);
 	bifang_out_reset(o);
 	if (list == NULL)
 		return bifang_out_run(o, v, rows->first, n, values, isnull, NULL);
