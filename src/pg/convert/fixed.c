@@ -176,23 +176,23 @@ u64_int8(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values,
 static bool
 numeric_fits(BifangOut *o, Datum num)
 {
-	int32 typmod = o->typmod - VARHDRSZ;
+	int32 typmod = o->to.typmod - VARHDRSZ;
 	int32 scale = ((typmod & 0x7ff) ^ 1024) - 1024;
 	int32 digits = ((typmod >> 16) & 0xffff) - scale;
 	Datum rounded = DirectFunctionCall2(numeric_round, num, Int32GetDatum(scale));
 
-	if (o->numeric_limit == (Datum) 0)
+	if (o->to.numeric_limit == (Datum) 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(o->cxt);
 
-		o->numeric_limit =
+		o->to.numeric_limit =
 			DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf("1e%d", digits)),
 								ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 		MemoryContextSwitchTo(old);
 	}
 	return DatumGetBool(DirectFunctionCall2(numeric_eq, num, rounded)) &&
 		   DatumGetBool(DirectFunctionCall2(numeric_lt, DirectFunctionCall1(numeric_abs, num),
-											o->numeric_limit));
+											o->to.numeric_limit));
 }
 
 /* The result belongs to the slice (or the dictionary), not to the row that is being fetched. */
@@ -203,7 +203,7 @@ bifang_numeric_fit(BifangOut *o, Datum num)
 	Datum fitted = num;
 
 	if (numeric_fits(o, num))
-		fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->typmod));
+		fitted = DirectFunctionCall2(numeric, num, Int32GetDatum(o->to.typmod));
 	else
 		bifang_out_of_range(o, DatumGetCString(DirectFunctionCall1(numeric_out, num)));
 	MemoryContextSwitchTo(old);
@@ -213,9 +213,9 @@ bifang_numeric_fit(BifangOut *o, Datum num)
 bool
 bifang_numeric_fits_always(const BifangOut *o, int precision, int scale)
 {
-	int32 typmod = o->typmod - VARHDRSZ;
+	int32 typmod = o->to.typmod - VARHDRSZ;
 
-	if (o->typmod < (int32) VARHDRSZ)
+	if (o->to.typmod < (int32) VARHDRSZ)
 		return true;
 	return (((typmod & 0x7ff) ^ 1024) - 1024) == scale && ((typmod >> 16) & 0xffff) >= precision;
 }
@@ -273,7 +273,7 @@ f64_numeric(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *valu
 		double_to_shortest_decimal_buf(d, text);
 		values[i] = DirectFunctionCall3(numeric_in, CStringGetDatum(text),
 										ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-		if (o->typmod >= (int32) VARHDRSZ && !isnan(d))
+		if (o->to.typmod >= (int32) VARHDRSZ && !isnan(d))
 			values[i] = bifang_numeric_fit(o, values[i]);
 		bifang_out_nulled(o, &isnull[i]);
 	}
@@ -284,9 +284,9 @@ f64_numeric(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *valu
 static void
 decimal_int(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
-	int64 max = o->typid == INT2OID	  ? PG_INT16_MAX
-				: o->typid == INT4OID ? PG_INT32_MAX
-									  : PG_INT64_MAX;
+	int64 max = o->to.typid == INT2OID	 ? PG_INT16_MAX
+				: o->to.typid == INT4OID ? PG_INT32_MAX
+										 : PG_INT64_MAX;
 
 	for (int32 i = 0; i < n; i++)
 	{

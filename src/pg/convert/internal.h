@@ -47,45 +47,83 @@ typedef struct BifangChoice
 	BifangViewFn view;
 } BifangChoice;
 
-struct BifangOut
+/* What the column is declared as: from bifang_out_new on. */
+typedef struct BifangTarget
 {
-	MemoryContext cxt;
-	const BfField *field;
-	BfType from; /* of the vectors: JSON for variants */
-	BifangTextPolicy invalid_text;
-	BifangRangePolicy out_of_range;
-	bool refused; /* the value at hand becomes NULL */
-	bool nulled;  /* some value of the run did */
-	Oid typid;	  /* base type */
+	Oid typid; /* base type */
 	Oid declared;
 	int32 typmod;
-	const char *column;
-	const char *file;
-	BifangFlatFn flat;
-	BifangViewFn view; /* VIEW storage: one value; `flat` is then run by it */
-	BifangBump row_bump;
-	BifangBump dict_bump;
-	BifangBump *bump; /* where by-reference results go now */
-	Datum *dict;
-	uint8 *dict_done; /* ENTRY_* */
-	int32 dict_cap;
-	uint64 dict_epoch;
-	const BfVector *dict_of; /* NULL: nothing remembered */
-	FmgrInfo in_fn;
-	Oid in_param;
 	Datum numeric_limit; /* what a numeric of the declared type is below; 0: not made yet */
-	void *domain;
 	bool has_domain;
-	/* Arrays: the element; composite types: the attributes in their order. */
-	int32 n_parts;
-	BifangOut **parts;
-	int32 *part_fields; /* number of the child that each attribute is */
+	void *domain; /* the server's cache of the constraints */
+} BifangTarget;
+
+/* The declared type's input function, if the conversion needs it: from bifang_out_new on. */
+typedef struct BifangInput
+{
+	FmgrInfo fn;
+	Oid param;
+} BifangInput;
+
+/* What became of a dictionary's entries: until a vector comes with another one, over many calls. */
+typedef struct BifangEntries
+{
+	BifangBump bump;
+	Datum *values;
+	uint8 *states; /* ENTRY_* */
+	int32 cap;
+	uint64 epoch;
+	const BfVector *of; /* NULL: nothing remembered */
+} BifangEntries;
+
+/* Arrays: the element; composite types: the attributes in their order. From bifang_out_new on. */
+typedef struct BifangParts
+{
+	int32 n;
+	BifangOut **outs;
+	int32 *fields; /* number of the child that each attribute is */
 	TupleDesc desc;
-	int32 n_dims; /* arrays */
+} BifangParts;
+
+/* How an array is put together: from bifang_out_new on. */
+typedef struct BifangArrayForm
+{
+	int32 n_dims;
 	int16 elem_len;
 	bool elem_by_value;
 	char elem_align;
+} BifangArrayForm;
+
+struct BifangOut
+{
+	/* From bifang_out_new on. */
+	MemoryContext cxt;
+	const BfField *field;
+	BfType from; /* of the vectors: JSON for variants */
+	const char *column;
+	BifangTextPolicy invalid_text;
+	BifangRangePolicy out_of_range;
+	BifangFlatFn flat;
+	BifangViewFn view; /* VIEW storage: one value; `flat` is then run by it */
+	BifangTarget to;
+	BifangInput input;
+	BifangParts parts;
+	BifangArrayForm array;
+
+	/* Until bifang_out_begin says that another file comes. */
+	const char *file;
+	BifangEntries dict;
+
+	/* Until bifang_out_reset. */
+	BifangBump row_bump;
+
+	/* During a value: scratch that is kept for the next. */
 	StringInfoData json;
+
+	/* During a run. */
+	BifangBump *bump; /* where by-reference results go now */
+	bool refused;	  /* the value at hand becomes NULL */
+	bool nulled;	  /* some value of the run did */
 };
 
 /* Room for `size` bytes in one piece. */

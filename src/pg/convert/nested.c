@@ -180,13 +180,13 @@ measure(Shape *s, const BfVector *v, int32 row, int32 level)
 	int32 first;
 	int32 end;
 
-	Assert(level < s->o->n_dims && s->o->n_dims <= MAXDIM);
+	Assert(level < s->o->array.n_dims && s->o->array.n_dims <= MAXDIM);
 	bf_vector_items(v, row, &first, &end);
 	if (s->known[level] && s->dims[level] != end - first)
 		ragged(s->o);
 	s->known[level] = true;
 	s->dims[level] = end - first;
-	if (level + 1 == s->o->n_dims)
+	if (level + 1 == s->o->array.n_dims)
 		return;
 	for (int32 i = first; i < end; i++)
 	{
@@ -200,7 +200,7 @@ measure(Shape *s, const BfVector *v, int32 row, int32 level)
 static const BfVector *
 descend(const BifangOut *o, const BfVector *v, int32 *first, int32 *end)
 {
-	for (int32 level = 0; level < o->n_dims; level++)
+	for (int32 level = 0; level < o->array.n_dims; level++)
 	{
 		int32 from = *first;
 		int32 to = *end;
@@ -229,16 +229,16 @@ make_array(BifangOut *o, const BfVector *v, int32 row, Datum *items, bool *nulls
 	int n_items = 1;
 
 	measure(&s, v, row, 0);
-	for (int32 i = 0; i < o->n_dims; i++)
+	for (int32 i = 0; i < o->array.n_dims; i++)
 	{
 		lower[i] = 1;
 		n_items = s.dims[i] == 0 ? 0 : n_items;
 	}
 	if (n_items == 0)
-		return PointerGetDatum(construct_empty_array(o->parts[0]->declared));
-	return PointerGetDatum(construct_md_array(items, nulls, o->n_dims, s.dims, lower,
-											  o->parts[0]->declared, o->elem_len, o->elem_by_value,
-											  o->elem_align));
+		return PointerGetDatum(construct_empty_array(o->parts.outs[0]->to.declared));
+	return PointerGetDatum(construct_md_array(items, nulls, o->array.n_dims, s.dims, lower,
+											  o->parts.outs[0]->to.declared, o->array.elem_len,
+											  o->array.elem_by_value, o->array.elem_align));
 }
 
 static void
@@ -254,7 +254,7 @@ array_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *value
 	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
 
 	if (n_items > 0)
-		bifang_out_run(o->parts[0], items, items_first, n_items, all, nulls, NULL);
+		bifang_out_run(o->parts.outs[0], items, items_first, n_items, all, nulls, NULL);
 	error_context_stack = &callback;
 	for (int32 i = 0; i < n; i++)
 	{
@@ -278,17 +278,17 @@ static void
 composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *values, bool *isnull)
 {
 	MemoryContext old = MemoryContextSwitchTo(o->row_bump.cxt);
-	Datum **columns = palloc((Size) (o->n_parts + 1) * sizeof *columns);
-	bool **nulls = palloc((Size) (o->n_parts + 1) * sizeof *nulls);
-	Datum *row = palloc0((Size) o->desc->natts * sizeof *row);
-	bool *row_nulls = palloc((Size) o->desc->natts * sizeof *row_nulls);
+	Datum **columns = palloc((Size) (o->parts.n + 1) * sizeof *columns);
+	bool **nulls = palloc((Size) (o->parts.n + 1) * sizeof *nulls);
+	Datum *row = palloc0((Size) o->parts.desc->natts * sizeof *row);
+	bool *row_nulls = palloc((Size) o->parts.desc->natts * sizeof *row_nulls);
 	ErrorContextCallback callback = {error_context_stack, bifang_out_context, o};
 
-	for (int32 k = 0; k < o->n_parts; k++)
+	for (int32 k = 0; k < o->parts.n; k++)
 	{
 		columns[k] = palloc_extended((Size) n * sizeof(Datum), MCXT_ALLOC_HUGE);
 		nulls[k] = palloc_extended((Size) n, MCXT_ALLOC_HUGE);
-		bifang_out_run(o->parts[k], &vec->children[o->part_fields[k]], first, n, columns[k],
+		bifang_out_run(o->parts.outs[k], &vec->children[o->parts.fields[k]], first, n, columns[k],
 					   nulls[k], isnull);
 	}
 	error_context_stack = &callback;
@@ -298,16 +298,16 @@ composite_flat(BifangOut *o, const BfVector *vec, int32 first, int32 n, Datum *v
 
 		if (isnull[i])
 			continue;
-		for (int att = 0; att < o->desc->natts; att++)
+		for (int att = 0; att < o->parts.desc->natts; att++)
 		{
-			row_nulls[att] = TupleDescAttr(o->desc, att)->attisdropped;
+			row_nulls[att] = TupleDescAttr(o->parts.desc, att)->attisdropped;
 			if (row_nulls[att])
 				continue;
-			Assert(k < o->n_parts);
+			Assert(k < o->parts.n);
 			row[att] = columns[k][i];
 			row_nulls[att] = nulls[k++][i];
 		}
-		values[i] = HeapTupleGetDatum(heap_form_tuple(o->desc, row, row_nulls));
+		values[i] = HeapTupleGetDatum(heap_form_tuple(o->parts.desc, row, row_nulls));
 	}
 	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
@@ -331,44 +331,45 @@ part_of(BifangOut *o, const BifangOutWhat *what, const BfField *field, const cha
 BifangFlatFn
 bifang_choose_nested(BifangOut *o, const BifangOutWhat *what)
 {
-	if (is_json(o->typid))
+	if (is_json(o->to.typid))
 	{
 		Oid fn;
 
-		getTypeInputInfo(o->typid, &fn, &o->in_param);
-		fmgr_info_cxt(fn, &o->in_fn, o->cxt);
+		getTypeInputInfo(o->to.typid, &fn, &o->input.param);
+		fmgr_info_cxt(fn, &o->input.fn, o->cxt);
 		initStringInfo(&o->json);
 		return json_flat;
 	}
 	if (o->from.kind == BF_KIND_LIST)
 	{
-		Oid elem = get_element_type(o->typid);
-		const BfField *inner = innermost(o->field, &o->n_dims);
+		Oid elem = get_element_type(o->to.typid);
+		const BfField *inner = innermost(o->field, &o->array.n_dims);
 
-		Assert(OidIsValid(elem) && o->n_dims > 0 && o->n_dims <= MAXDIM);
-		get_typlenbyvalalign(elem, &o->elem_len, &o->elem_by_value, &o->elem_align);
-		o->parts = palloc(sizeof *o->parts);
-		o->parts[0] = part_of(o, what, inner, "[]", elem, o->typmod);
-		o->n_parts = 1;
+		Assert(OidIsValid(elem) && o->array.n_dims > 0 && o->array.n_dims <= MAXDIM);
+		get_typlenbyvalalign(elem, &o->array.elem_len, &o->array.elem_by_value,
+							 &o->array.elem_align);
+		o->parts.outs = palloc(sizeof *o->parts.outs);
+		o->parts.outs[0] = part_of(o, what, inner, "[]", elem, o->to.typmod);
+		o->parts.n = 1;
 		return array_flat;
 	}
-	o->desc = lookup_rowtype_tupdesc_copy(o->typid, -1);
-	o->parts = palloc((Size) (o->desc->natts + 1) * sizeof *o->parts);
-	o->part_fields = palloc((Size) (o->desc->natts + 1) * sizeof *o->part_fields);
-	for (int i = 0; i < o->desc->natts; i++)
+	o->parts.desc = lookup_rowtype_tupdesc_copy(o->to.typid, -1);
+	o->parts.outs = palloc((Size) (o->parts.desc->natts + 1) * sizeof *o->parts.outs);
+	o->parts.fields = palloc((Size) (o->parts.desc->natts + 1) * sizeof *o->parts.fields);
+	for (int i = 0; i < o->parts.desc->natts; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(o->desc, i);
+		Form_pg_attribute att = TupleDescAttr(o->parts.desc, i);
 		int32 child;
 
 		if (att->attisdropped)
 			continue;
 		child = child_named(o->field, NameStr(att->attname));
 		Assert(child >= 0 && child < o->field->n_children); /* bifang_out_fits said so */
-		o->part_fields[o->n_parts] = child;
-		o->parts[o->n_parts] =
+		o->parts.fields[o->parts.n] = child;
+		o->parts.outs[o->parts.n] =
 			part_of(o, what, &o->field->children[child], psprintf(".%s", NameStr(att->attname)),
 					att->atttypid, att->atttypmod);
-		o->n_parts++;
+		o->parts.n++;
 	}
 	return composite_flat;
 }

@@ -70,8 +70,9 @@ bifang_bump_reserve(BifangOut *o, BifangBump *b, size_t size)
 void
 bifang_out_of_range(BifangOut *o, const char *value)
 {
-	bool datetime = o->typid == DATEOID || o->typid == TIMEOID || o->typid == TIMESTAMPOID ||
-					o->typid == TIMESTAMPTZOID || o->typid == INTERVALOID;
+	bool datetime = o->to.typid == DATEOID || o->to.typid == TIMEOID ||
+					o->to.typid == TIMESTAMPOID || o->to.typid == TIMESTAMPTZOID ||
+					o->to.typid == INTERVALOID;
 
 	Assert(!o->refused);
 	if (o->out_of_range == BIFANG_RANGE_NULL)
@@ -82,7 +83,7 @@ bifang_out_of_range(BifangOut *o, const char *value)
 	ereport(ERROR, (errcode(datetime ? ERRCODE_DATETIME_FIELD_OVERFLOW
 									 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					errmsg("value %s of column \"%s\" in \"%s\" does not fit type %s", value,
-						   o->column, o->file, bifang_pg_type_text(o->typid, o->typmod))));
+						   o->column, o->file, bifang_pg_type_text(o->to.typid, o->to.typmod))));
 }
 
 void
@@ -190,7 +191,7 @@ choose_conversion(BifangOut *o, const BifangOutWhat *what)
 	BifangChoice c;
 	bool fits;
 
-	if (!bifang_out_fits(what->field, o->typid, &why))
+	if (!bifang_out_fits(what->field, o->to.typid, &why))
 		no_conversion(what, &why);
 	if (bf_type_storage(o->from) == BF_STORE_NESTED)
 	{
@@ -201,7 +202,7 @@ choose_conversion(BifangOut *o, const BifangOutWhat *what)
 		fits = bifang_numeric_fits_always(o, o->from.precision, o->from.scale);
 	else
 		fits = bifang_numeric_fits_always(o, integer_digits(o->from), 0);
-	c = choose(o->from, o->typid, o->typmod >= 0, fits);
+	c = choose(o->from, o->to.typid, o->to.typmod >= 0, fits);
 	Assert(c.flat != NULL); /* bifang_out_fits said so */
 	o->flat = c.flat;
 	o->view = c.view;
@@ -209,8 +210,8 @@ choose_conversion(BifangOut *o, const BifangOutWhat *what)
 	{
 		Oid fn;
 
-		getTypeInputInfo(o->typid, &fn, &o->in_param);
-		fmgr_info_cxt(fn, &o->in_fn, o->cxt);
+		getTypeInputInfo(o->to.typid, &fn, &o->input.param);
+		fmgr_info_cxt(fn, &o->input.fn, o->cxt);
 	}
 }
 
@@ -228,16 +229,16 @@ bifang_out_new(MemoryContext cxt, const BifangOutWhat *what)
 	o->from = vector_type(what->field);
 	o->invalid_text = what->invalid_text;
 	o->out_of_range = what->out_of_range;
-	o->declared = what->typid;
-	o->typmod = what->typmod;
-	o->typid = getBaseTypeAndTypmod(what->typid, &o->typmod);
+	o->to.declared = what->typid;
+	o->to.typmod = what->typmod;
+	o->to.typid = getBaseTypeAndTypmod(what->typid, &o->to.typmod);
 	o->column = pstrdup(what->column);
 	o->file = "";
 	bump_init(&o->row_bump, cxt);
-	bump_init(&o->dict_bump, cxt);
+	bump_init(&o->dict.bump, cxt);
 	o->bump = &o->row_bump;
 	choose_conversion(o, what);
-	o->has_domain = o->declared != o->typid && DomainHasConstraints(o->declared);
+	o->to.has_domain = o->to.declared != o->to.typid && DomainHasConstraints(o->to.declared);
 	MemoryContextSwitchTo(old);
 	return o;
 }
@@ -256,9 +257,9 @@ bifang_out_begin(BifangOut *o, const char *file)
 
 	o->file = bifang_shown(file);
 	MemoryContextSwitchTo(old);
-	o->dict_of = NULL;
-	for (int32 i = 0; i < o->n_parts; i++)
-		bifang_out_begin(o->parts[i], file);
+	o->dict.of = NULL;
+	for (int32 i = 0; i < o->parts.n; i++)
+		bifang_out_begin(o->parts.outs[i], file);
 }
 
 int32
@@ -316,23 +317,23 @@ dict_begin(BifangOut *o, const BfVector *v)
 {
 	int32 n = v->dict->n;
 
-	if (n > o->dict_cap)
+	if (n > o->dict.cap)
 	{
-		o->dict_of = NULL;
-		if (o->dict != NULL)
+		o->dict.of = NULL;
+		if (o->dict.values != NULL)
 		{
-			pfree(o->dict);
-			pfree(o->dict_done);
-			o->dict = NULL;
+			pfree(o->dict.values);
+			pfree(o->dict.states);
+			o->dict.values = NULL;
 		}
-		o->dict = MemoryContextAllocHuge(o->cxt, (size_t) n * sizeof *o->dict);
-		o->dict_done = MemoryContextAllocHuge(o->cxt, (size_t) n);
-		o->dict_cap = n;
+		o->dict.values = MemoryContextAllocHuge(o->cxt, (size_t) n * sizeof *o->dict.values);
+		o->dict.states = MemoryContextAllocHuge(o->cxt, (size_t) n);
+		o->dict.cap = n;
 	}
-	memset(o->dict_done, ENTRY_NEW, (size_t) n);
-	bump_reset(&o->dict_bump);
-	o->dict_epoch = v->dict_epoch;
-	o->dict_of = v->dict;
+	memset(o->dict.states, ENTRY_NEW, (size_t) n);
+	bump_reset(&o->dict.bump);
+	o->dict.epoch = v->dict_epoch;
+	o->dict.of = v->dict;
 }
 
 static void
@@ -342,12 +343,12 @@ convert_entry(BifangOut *o, const BfVector *dict, uint32 code)
 
 	if (o->view != NULL)
 	{
-		o->dict[code] = o->view(o, dict->data.view[code]);
+		o->dict.values[code] = o->view(o, dict->data.view[code]);
 		bifang_out_nulled(o, &isnull);
 	}
 	else
-		o->flat(o, dict, (int32) code, 1, &o->dict[code], &isnull);
-	o->dict_done[code] = isnull ? ENTRY_NULL : ENTRY_DONE;
+		o->flat(o, dict, (int32) code, 1, &o->dict.values[code], &isnull);
+	o->dict.states[code] = isnull ? ENTRY_NULL : ENTRY_DONE;
 }
 
 static void
@@ -355,25 +356,25 @@ convert_dict(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *value
 {
 	const uint32 *codes = v->codes + first;
 
-	if (o->dict_of != v->dict || o->dict_epoch != v->dict_epoch)
+	if (o->dict.of != v->dict || o->dict.epoch != v->dict_epoch)
 		dict_begin(o, v);
-	Assert(o->bump == &o->row_bump && v->dict->n <= o->dict_cap);
-	o->bump = &o->dict_bump;
+	Assert(o->bump == &o->row_bump && v->dict->n <= o->dict.cap);
+	o->bump = &o->dict.bump;
 	for (int32 i = 0; i < n; i++)
 	{
 		uint32 code = codes[i];
 
 		Assert(code < (uint32) v->dict->n);
-		if (unlikely(o->dict_done[code] != ENTRY_DONE))
+		if (unlikely(o->dict.states[code] != ENTRY_DONE))
 		{
 			if (isnull[i])
 				continue;
-			if (o->dict_done[code] == ENTRY_NEW)
+			if (o->dict.states[code] == ENTRY_NEW)
 				convert_entry(o, v->dict, code);
-			if (o->dict_done[code] == ENTRY_NULL)
+			if (o->dict.states[code] == ENTRY_NULL)
 				isnull[i] = o->nulled = true;
 		}
-		values[i] = o->dict[code];
+		values[i] = o->dict.values[code];
 	}
 	o->bump = &o->row_bump;
 }
@@ -385,7 +386,7 @@ check_domain(BifangOut *o, int32 n, Datum *values, bool *isnull)
 
 	error_context_stack = &callback;
 	for (int32 i = 0; i < n; i++)
-		domain_check(values[i], isnull[i], o->declared, &o->domain, o->cxt);
+		domain_check(values[i], isnull[i], o->to.declared, &o->to.domain, o->cxt);
 	error_context_stack = callback.previous;
 }
 
@@ -433,7 +434,7 @@ bifang_out_run(BifangOut *o, const BfVector *v, int32 first, int32 n, Datum *val
 	}
 	any_null |= o->nulled;
 	o->nulled = false;
-	if (unlikely(o->has_domain))
+	if (unlikely(o->to.has_domain))
 		check_domain(o, n, values, isnull);
 	return any_null;
 }
@@ -442,8 +443,8 @@ void
 bifang_out_reset(BifangOut *o)
 {
 	bump_reset(&o->row_bump);
-	for (int32 i = 0; i < o->n_parts; i++)
-		bifang_out_reset(o->parts[i]);
+	for (int32 i = 0; i < o->parts.n; i++)
+		bifang_out_reset(o->parts.outs[i]);
 }
 
 bool

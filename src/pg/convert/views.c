@@ -306,7 +306,7 @@ bifang_checked_json(BifangOut *o, BfView v)
 	const uint8 *bad;
 	uint8 *copy;
 
-	if (o->refused || o->typid != JSONBOID || (bad = bad_escape(t.ptr, end)) == NULL)
+	if (o->refused || o->to.typid != JSONBOID || (bad = bad_escape(t.ptr, end)) == NULL)
 		return t;
 	if (o->invalid_text == BIFANG_TEXT_ERROR)
 		ereport(ERROR, (errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
@@ -350,23 +350,24 @@ view_bytea(BifangOut *o, BfView v)
 static Datum
 view_text_typmod(BifangOut *o, BfView v)
 {
-	int max = o->typmod - VARHDRSZ;
+	int max = o->to.typmod - VARHDRSZ;
 	BfView t = checked_text(o, v);
 	int chars = pg_mbstrlen_with_len((const char *) t.ptr, (int) t.len);
 	Datum result;
 	char *to;
 
-	while (chars > max && o->typid == BPCHAROID && t.ptr[t.len - 1] == ' ')
+	while (chars > max && o->to.typid == BPCHAROID && t.ptr[t.len - 1] == ' ')
 	{
 		t.len--;
 		chars--;
 	}
 	if (chars > max)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
-				 errmsg("value of column \"%s\" in \"%s\" is too long for type %s: %d characters",
-						o->column, o->file, bifang_pg_type_text(o->typid, o->typmod), chars)));
-	if (o->typid != BPCHAROID)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+			 errmsg("value of column \"%s\" in \"%s\" is too long for type %s: %d characters",
+					o->column, o->file, bifang_pg_type_text(o->to.typid, o->to.typmod), chars)));
+	if (o->to.typid != BPCHAROID)
 		max = chars;
 	Assert(chars <= max);
 	to = varlena_begin(o, t.len + (uint32) (max - chars), &result);
@@ -400,7 +401,7 @@ bifang_input_text(BifangOut *o, char *text)
 	Datum result;
 
 	error_context_stack = &callback;
-	result = InputFunctionCall(&o->in_fn, text, o->in_param, o->typmod);
+	result = InputFunctionCall(&o->input.fn, text, o->input.param, o->to.typmod);
 	error_context_stack = callback.previous;
 	MemoryContextSwitchTo(old);
 	return result;
