@@ -99,6 +99,8 @@ for my $case (@cases)
 	utf8::decode($text);
 	like($text, qr/"name"\s*:\s*"$word"/, "$encoding: the name in metadata");
 
+	is(rows($db, "CREATE FOREIGN TABLE by_path ($word text) SERVER lake OPTIONS (location '" . ($location =~ s{^file://}{}r) . "'); SELECT count(*) FROM by_path WHERE $word = '$good'"), '1', "$encoding: a column found by its name");
+
 	# Read where everything is UTF-8, a table in a directory with such a name too.
 	is(rows('postgres', "CREATE FOREIGN TABLE ${db}_t ($word text, n int) SERVER lake OPTIONS (location '" . ($location =~ s{^file://}{}r) . "')"), '', "$encoding: as others see it");
 	is(rows($db, "CREATE SERVER other FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse '$dir/$name'); CREATE FOREIGN TABLE o ($word text) SERVER other; INSERT INTO o VALUES ('$good'); SELECT * FROM o"), $good, "$encoding: a warehouse");
