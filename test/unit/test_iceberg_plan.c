@@ -731,10 +731,12 @@ TEST(iceberg_plan_impossible_counts)
 	MakeColumn columns[] = {{2, make_text("a"), make_text("f"), 10, 10, -1},
 							{2, make_text("a"), make_text("f"), -1, 0, -1},
 							{2, make_text("a"), NULL, 10, 10, -1},
-							{2, NULL, NULL, 10, 10, -1}};
+							{2, NULL, NULL, 10, 10, -1},
+							{2, NULL, NULL, -1, -1, 0}};
 	MakeFile files[] = {data_file("contradict", NULL, &columns[0]),
 						data_file("empty", NULL, &columns[1]), data_file("half", NULL, &columns[2]),
-						data_file("nulls", NULL, &columns[3]), data_file("no_rows", NULL, NULL)};
+						data_file("nulls", NULL, &columns[3]),
+						data_file("no_rows", NULL, &columns[4])};
 	MakeFile one[] = {data_file("in_partition", make_i64(7), NULL)};
 	MakeManifest m[] = {manifest("files", 1, files, 5), manifest("one", 0, one, 1)};
 	MakeManifest *list[] = {&m[0], &m[1]};
