@@ -39,20 +39,20 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 	c->leaf_index = leaf;
 	c->leaf = &f->leaves[leaf];
 	c->shared = shared;
-	BF_NEW(a, c->codes, BF_BATCH_ROWS * 2, err);
-	c->window.source = f->source;
-	c->window.bytes = f->limits.window_bytes;
-	BF_TRY(
-		bf_buffer_new(a, page_max + f->limits.window_bytes + WINDOW_EXTRA, &c->window.buffer, err));
+	BF_NEW(a, c->batch.codes, BF_BATCH_ROWS * 2, err);
+	c->chunk.window.source = f->source;
+	c->chunk.window.bytes = f->limits.window_bytes;
+	BF_TRY(bf_buffer_new(a, page_max + f->limits.window_bytes + WINDOW_EXTRA,
+						 &c->chunk.window.buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->page_buffer, err));
 	BF_TRY(bf_buffer_new(a, page_max + 4 * BFI_SLACK, &c->level_buffer, err));
-	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict_bytes, err));
-	BF_TRY(bf_buffer_new(a, page_max * 8, &c->dict_values, err));
-	BF_TRY_PTR(a, c->batch_arena, bf_arena_new(bf_arena_host(a), "Parquet batch", page_max * 2),
+	BF_TRY(bf_buffer_new(a, page_max + BFI_SLACK, &c->dict.bytes, err));
+	BF_TRY(bf_buffer_new(a, page_max * 8, &c->dict.values, err));
+	BF_TRY_PTR(a, c->batch.arena, bf_arena_new(bf_arena_host(a), "Parquet batch", page_max * 2),
 			   err);
-	if (!bf_arena_on_cleanup(a, free_arena, c->batch_arena))
+	if (!bf_arena_on_cleanup(a, free_arena, c->batch.arena))
 	{
-		bf_arena_free(c->batch_arena);
+		bf_arena_free(c->batch.arena);
 		return bf_arena_fail(a, 0, err);
 	}
 	return bfi_column_init_values(a, c, err);
@@ -62,10 +62,10 @@ BfStatus
 bfi_column_init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 {
 	BF_TRY(init(a, c, shared, leaf, err));
-	BF_TRY(bf_vector_init(a, &c->vec, c->leaf->type, err));
-	c->flat = c->vec.data.raw;
+	BF_TRY(bf_vector_init(a, &c->batch.vec, c->leaf->type, err));
+	c->batch.flat = c->batch.vec.data.raw;
 	/* Two words more: bits are loaded 64 at a time from any position. */
-	BF_NEW(a, c->validity, BF_VALIDITY_WORDS + 2, err);
+	BF_NEW(a, c->batch.validity, BF_VALIDITY_WORDS + 2, err);
 	return BF_OK;
 }
 
@@ -101,24 +101,24 @@ open_chunk(BfiColumn *c, int32_t rg, BfError *err)
 	int64_t end;
 
 	BF_TRY(bfi_chunk_meta(f, rg, c->leaf_index, &chunk, err));
-	if (!bfi_codec_find(m->codec, &c->codec, &c->codec_ratio))
+	if (!bfi_codec_find(m->codec, &c->chunk.codec, &c->chunk.codec_ratio))
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the column is compressed with %s (%d)",
 				bfi_codec_name(m->codec), m->codec);
 	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer_pos,
 			"the column chunk has %lld values, its row group %lld rows", (long long) m->n_values,
 			(long long) f->row_groups[rg].n_rows);
-	c->levels_left = c->n_values = m->n_values;
-	c->all_dictionary = bfi_chunk_is_dictionary(m);
+	c->chunk.levels_left = c->chunk.n_values = m->n_values;
+	c->chunk.all_dictionary = bfi_chunk_is_dictionary(m);
 	if (m->n_values == 0)
 		return BF_OK; /* such a chunk may have no pages, and any offsets */
 	BF_DATA(err, bfi_chunk_bytes(f, &chunk, &start, &end), f->footer_pos,
 			"the column chunk has %lld bytes at %lld, the footer begins at %lld",
 			(long long) m->compressed_bytes, (long long) start, (long long) f->footer_pos);
-	c->next_page = c->chunk_start = start;
-	c->window.pos = start;
-	c->window.len = 0;
-	c->window.end = end;
-	c->window.end_max = end + 100 < f->footer_pos ? end + 100 : f->footer_pos;
+	c->chunk.next_page = c->chunk.start = start;
+	c->chunk.window.pos = start;
+	c->chunk.window.len = 0;
+	c->chunk.window.end = end;
+	c->chunk.window.end_max = end + 100 < f->footer_pos ? end + 100 : f->footer_pos;
 	return BF_OK;
 }
 
@@ -128,12 +128,12 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 	const BfiWriter *w = &c->file->writer;
 
 	BF_ASSERT(rg >= 0 && rg < c->file->n_row_groups);
-	c->rg = rg;
-	c->row = 0;
+	c->chunk.rg = rg;
+	c->chunk.row = 0;
 	c->page_left = 0;
-	c->all_dictionary = false;
-	c->index = NULL;
-	c->index_tried = c->jumped = false;
+	c->chunk.all_dictionary = false;
+	c->chunk.index = NULL;
+	c->chunk.index_tried = c->chunk.jumped = false;
 	bfi_values_reset(&c->values, bfi_writer_before(w, BFI_APP_PARQUET_MR, 1, 8, 0));
 	if (c->levels != NULL)
 		c->levels->n = c->levels->used = c->levels->n_dense = 0;
@@ -159,9 +159,9 @@ bfi_column_keep_views(BfiColumn *c, BfView *views, int32_t first, int32_t n, BfE
 	BF_ASSERT(first >= 0 && first <= n && c->leaf->storage == BF_STORE_VIEW);
 	for (int32_t i = first; i < n; i++)
 		total += views[i].len;
-	to = bf_arena_alloc(c->batch_arena, total);
+	to = bf_arena_alloc(c->batch.arena, total);
 	if (to == NULL)
-		return bf_arena_fail(c->batch_arena, total, err);
+		return bf_arena_fail(c->batch.arena, total, err);
 	for (int32_t i = first; i < n; i++)
 	{
 		if (views[i].len == 0)
@@ -177,7 +177,7 @@ BfStatus
 bfi_column_begin_batch(BfiColumn *c, BfError *err)
 {
 	BF_TRY(bfi_values_keep(&c->values, err));
-	bf_arena_reset(c->batch_arena);
+	bf_arena_reset(c->batch.arena);
 	return BF_OK;
 }
 
@@ -185,17 +185,17 @@ bfi_column_begin_batch(BfiColumn *c, BfError *err)
 static void
 codes_to_views(BfiColumn *c, int32_t n)
 {
-	BfView *views = c->flat;
-	const BfView *dict = c->dict.data.view;
+	BfView *views = c->batch.flat;
+	const BfView *dict = c->dict.vec.data.view;
 
-	BF_ASSERT(c->vec.form == BF_VEC_DICT && n <= BF_BATCH_ROWS);
+	BF_ASSERT(c->batch.vec.form == BF_VEC_DICT && n <= BF_BATCH_ROWS);
 	for (int32_t i = 0; i < n; i++)
 	{
-		bool valid = c->vec.validity == NULL || bf_valid(c->vec.validity, i);
+		bool valid = c->batch.vec.validity == NULL || bf_valid(c->batch.vec.validity, i);
 
-		views[i] = valid ? dict[c->codes[i]] : (BfView){NULL, 0};
+		views[i] = valid ? dict[c->batch.codes[i]] : (BfView){NULL, 0};
 	}
-	c->vec.form = BF_VEC_FLAT;
+	c->batch.vec.form = BF_VEC_FLAT;
 }
 
 /* The validity bits of rows [start, start + k); *ones = how many are set. Bits exist from the first
@@ -207,16 +207,16 @@ read_validity(BfiColumn *c, int32_t start, int32_t k, uint32_t *ones, BfError *e
 	*ones = (uint32_t) k;
 	if (c->page.n_values == c->page.n_levels)
 	{
-		if (c->vec.validity != NULL)
-			bfi_set_bits(c->validity, (uint32_t) start, (uint32_t) k);
+		if (c->batch.vec.validity != NULL)
+			bfi_set_bits(c->batch.validity, (uint32_t) start, (uint32_t) k);
 		return BF_OK;
 	}
-	if (c->vec.validity == NULL)
+	if (c->batch.vec.validity == NULL)
 	{
-		bfi_set_bits(c->validity, 0, (uint32_t) start);
-		c->vec.validity = c->validity;
+		bfi_set_bits(c->batch.validity, 0, (uint32_t) start);
+		c->batch.vec.validity = c->batch.validity;
 	}
-	return bfi_rle_bits(&c->page.def, c->validity, (uint32_t) start, (uint32_t) k, ones, err);
+	return bfi_rle_bits(&c->page.def, c->batch.validity, (uint32_t) start, (uint32_t) k, ones, err);
 }
 
 /* What is known of a batch so far. */
@@ -239,14 +239,14 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, Reading *r, BfError *err)
 	r->any_null |= ones < (uint32_t) k;
 	BF_NEVER(err, (int32_t) ones > c->values.left);
 	if (codes && r->first)
-		c->vec.form = BF_VEC_DICT;
-	else if (!codes && c->vec.form == BF_VEC_DICT)
+		c->batch.vec.form = BF_VEC_DICT;
+	else if (!codes && c->batch.vec.form == BF_VEC_DICT)
 		codes_to_views(c, start);
 	r->first = false;
-	if (c->vec.form == BF_VEC_DICT)
+	if (c->batch.vec.form == BF_VEC_DICT)
 	{
-		to = c->codes + start;
-		size = sizeof *c->codes;
+		to = c->batch.codes + start;
+		size = sizeof *c->batch.codes;
 		if (ones == (uint32_t) k)
 			return bfi_dictionary_codes(&c->values, k, to, err);
 		BF_TRY(bfi_dictionary_codes(&c->values, (int32_t) ones,
@@ -254,21 +254,21 @@ read_stretch(BfiColumn *c, int32_t start, int32_t k, Reading *r, BfError *err)
 	}
 	else
 	{
-		to = (uint8_t *) c->flat + (size_t) start * size;
+		to = (uint8_t *) c->batch.flat + (size_t) start * size;
 		if (ones == (uint32_t) k)
 			return bfi_column_decode(c, k, to, err);
 		BF_TRY(bfi_column_decode(c, (int32_t) ones, c->shared->dense, err));
 	}
-	bfi_spread(c->validity, start, k, c->shared->dense, to, size);
+	bfi_spread(c->batch.validity, start, k, c->shared->dense, to, size);
 	return BF_OK;
 }
 
 static void
 all_null(BfiColumn *c, int32_t n)
 {
-	memset(c->validity, 0, BF_VALIDITY_WORDS * sizeof *c->validity);
-	c->vec.validity = c->validity;
-	c->vec.n = n;
+	memset(c->batch.validity, 0, BF_VALIDITY_WORDS * sizeof *c->batch.validity);
+	c->batch.vec.validity = c->batch.validity;
+	c->batch.vec.n = n;
 }
 
 /* ---- passing over rows ---- */
@@ -279,24 +279,25 @@ bfi_column_jump(BfiColumn *c, int64_t row, BfError *err)
 	int32_t current;
 	int32_t p;
 
-	BF_ASSERT(row >= c->row);
+	BF_ASSERT(row >= c->chunk.row);
 	if (!c->shared->use_index || c->values.carry_previous)
 		return BF_OK;
-	if (!c->index_tried)
+	if (!c->chunk.index_tried)
 	{
 		BfiColumnChunk chunk;
 
-		c->index_tried = true;
-		BF_TRY(bfi_chunk_meta(c->file, c->rg, c->leaf_index, &chunk, err));
-		BF_TRY(bfi_offset_index(c->file, c->shared->index_arena, c->rg, &chunk, &c->index, err));
+		c->chunk.index_tried = true;
+		BF_TRY(bfi_chunk_meta(c->file, c->chunk.rg, c->leaf_index, &chunk, err));
+		BF_TRY(bfi_offset_index(c->file, c->shared->index_arena, c->chunk.rg, &chunk,
+								&c->chunk.index, err));
 	}
-	if (c->index == NULL)
+	if (c->chunk.index == NULL)
 		return BF_OK;
-	p = bfi_offset_index_find(c->index, row);
-	if (c->index->first_row[p] <= c->row)
+	p = bfi_offset_index_find(c->chunk.index, row);
+	if (c->chunk.index->first_row[p] <= c->chunk.row)
 		return BF_OK;
 	/* The page at c->row counts as passed over only if it has not been loaded. */
-	current = bfi_offset_index_find(c->index, c->row);
+	current = bfi_offset_index_find(c->chunk.index, c->chunk.row);
 	c->shared->counters->pages_skipped += p - current - (c->page_left > 0);
 	return bfi_page_jump(c, p, err);
 }
@@ -308,7 +309,7 @@ skip_in_page(BfiColumn *c, int32_t k, BfError *err)
 	uint32_t ones = (uint32_t) k;
 
 	BF_ASSERT(k <= c->page_left);
-	c->row += k;
+	c->chunk.row += k;
 	c->page_left -= k;
 	/* What is left behind for good need not be looked at. */
 	if (c->page_left == 0 && !c->values.carry_previous)
@@ -323,17 +324,17 @@ skip_in_page(BfiColumn *c, int32_t k, BfError *err)
 BfStatus
 bfi_column_seek(BfiColumn *c, int64_t row, BfError *err)
 {
-	BF_ASSERT(row >= c->row);
+	BF_ASSERT(row >= c->chunk.row);
 	if (c->leaf->storage == BF_STORE_NONE)
-		c->row = row;
-	if (c->row == row)
+		c->chunk.row = row;
+	if (c->chunk.row == row)
 		return BF_OK;
 	BF_TRY(bfi_column_begin_batch(c, err));
-	if (row < c->file->row_groups[c->rg].n_rows && row - c->row >= c->page_left)
+	if (row < c->file->row_groups[c->chunk.rg].n_rows && row - c->chunk.row >= c->page_left)
 		BF_TRY(bfi_column_jump(c, row, err));
-	while (c->row < row)
+	while (c->chunk.row < row)
 	{
-		int64_t n = row - c->row;
+		int64_t n = row - c->chunk.row;
 
 		if (c->page_left > 0)
 			BF_TRY(skip_in_page(c, n < c->page_left ? (int32_t) n : c->page_left, err));
@@ -373,7 +374,7 @@ read_in_page(BfiColumn *c, int32_t start, int32_t k, const uint64_t *rows, Readi
 	if (rows == NULL)
 	{
 		BF_TRY(read_stretch(c, start, k, r, err));
-		c->row += k;
+		c->chunk.row += k;
 		c->page_left -= k;
 		return BF_OK;
 	}
@@ -386,7 +387,7 @@ read_in_page(BfiColumn *c, int32_t start, int32_t k, const uint64_t *rows, Readi
 		else
 		{
 			BF_TRY(read_stretch(c, at, n, r, err));
-			c->row += n;
+			c->chunk.row += n;
 			c->page_left -= n;
 		}
 		at += n;
@@ -398,12 +399,12 @@ read_in_page(BfiColumn *c, int32_t start, int32_t k, const uint64_t *rows, Readi
 static void
 clear_batch(BfiColumn *c, int32_t n)
 {
-	size_t words = BF_VALIDITY_WORDS * sizeof *c->validity;
+	size_t words = BF_VALIDITY_WORDS * sizeof *c->batch.validity;
 
-	memset(c->validity, 0, words);
-	memset(c->flat, 0, (size_t) n * bf_storage_size(c->leaf->storage));
-	memset(c->codes, 0, (size_t) n * sizeof *c->codes);
-	c->vec.validity = c->validity;
+	memset(c->batch.validity, 0, words);
+	memset(c->batch.flat, 0, (size_t) n * bf_storage_size(c->leaf->storage));
+	memset(c->batch.codes, 0, (size_t) n * sizeof *c->batch.codes);
+	c->batch.vec.validity = c->batch.validity;
 }
 
 /* The page that has row `done` of the batch, passing over those that have no row that is wanted. */
@@ -432,14 +433,14 @@ bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
 	if (c->leaf->storage == BF_STORE_NONE)
 	{
 		all_null(c, n);
-		c->row += n;
+		c->chunk.row += n;
 		return BF_OK;
 	}
 	BF_TRY(bfi_column_begin_batch(c, err));
-	c->vec.form = BF_VEC_FLAT;
-	c->vec.data.raw = c->flat;
-	c->vec.validity = NULL;
-	c->vec.n = n;
+	c->batch.vec.form = BF_VEC_FLAT;
+	c->batch.vec.data.raw = c->batch.flat;
+	c->batch.vec.validity = NULL;
+	c->batch.vec.n = n;
 	if (rows != NULL)
 		clear_batch(c, n);
 	while (done < n)
@@ -448,8 +449,8 @@ bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
 
 		if (c->page_left == 0)
 		{
-			if (done > page_first && bfi_column_has_views(c) && c->vec.form != BF_VEC_DICT)
-				BF_TRY(bfi_column_keep_views(c, c->flat, page_first, done, err));
+			if (done > page_first && bfi_column_has_views(c) && c->batch.vec.form != BF_VEC_DICT)
+				BF_TRY(bfi_column_keep_views(c, c->batch.flat, page_first, done, err));
 			BF_TRY(next_page_of(c, &done, n, rows, err));
 			page_first = done;
 		}
@@ -459,12 +460,12 @@ bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err)
 	}
 	BF_ASSERT(done == n);
 	if (!r.any_null)
-		c->vec.validity = NULL;
-	if (c->vec.form == BF_VEC_DICT)
+		c->batch.vec.validity = NULL;
+	if (c->batch.vec.form == BF_VEC_DICT)
 	{
-		c->vec.codes = c->codes;
-		c->vec.dict = &c->dict;
-		c->vec.dict_epoch = c->dict.dict_epoch;
+		c->batch.vec.codes = c->batch.codes;
+		c->batch.vec.dict = &c->dict.vec;
+		c->batch.vec.dict_epoch = c->dict.vec.dict_epoch;
 	}
 	return BF_OK;
 }

@@ -282,48 +282,63 @@ typedef struct BfiLevels
 	uint8_t *rep_def; /* per repetition level: what def must be at least */
 } BfiLevels;
 
-typedef struct BfiColumn
+/* Where a column is in its chunk: until the next bfi_column_open. */
+typedef struct BfiChunk
 {
-	BfiShared *shared; /* owned by the scan */
-	const BfParquetFile *file;
-	int32_t leaf_index;
-	const BfiLeaf *leaf;
-
-	/* The chunk. */
 	BfiWindow window;
 	int32_t rg;
 	int64_t row;		 /* of the row group: the next to be read */
 	int64_t n_values;	 /* levels of the chunk */
-	int64_t chunk_start; /* file position */
+	int64_t start;		 /* file position */
 	int64_t next_page;	 /* file position */
-	int64_t levels_left; /* of the chunk, not yet in a page that was loaded; after a jump of a
-						  * repeated column not more than this */
+	int64_t levels_left; /* not yet in a page that was loaded; after a jump of a repeated column not
+						  * more than this */
 	bool all_dictionary; /* all data pages are dictionary-encoded, for certain */
 	bool index_tried;
 	bool jumped;		   /* pages are checked against the index */
 	BfiOffsetIndex *index; /* NULL: none, not wanted, or not tried; in the shared index_arena */
 	BfCodec codec;
 	uint32_t codec_ratio;
+} BfiChunk;
 
-	/* The current page: body decompressed into page_buffer, or in the window. */
+/* The dictionary of the chunk, as long as that; values.dict has the decoder's view of it. */
+typedef struct BfiColumnDict
+{
+	BfBuffer *bytes;  /* the page, which views point into */
+	BfBuffer *values; /* in storage form */
+	BfVector vec;	  /* VIEW leaves: what vectors in DICT form refer to */
+} BfiColumnDict;
+
+/* Output and scratch, BF_BATCH_ROWS values each: until the next batch begins. */
+typedef struct BfiColumnBatch
+{
+	BfVector vec;
+	uint64_t *validity; /* vec.validity when the batch has NULLs */
+	void *flat;			/* vec.data.raw when flat */
+	uint32_t *codes;	/* codes of a batch; 2 * BF_BATCH_ROWS, scratch of the decoders */
+	BfArena *arena;		/* bytes that views of this batch need; reset per batch */
+} BfiColumnBatch;
+
+typedef struct BfiColumn
+{
+	/* As long as the scan. */
+	BfiShared *shared; /* owned by the scan */
+	const BfParquetFile *file;
+	int32_t leaf_index;
+	const BfiLeaf *leaf;
+
+	BfiChunk chunk;
+
+	/* The current page, until the next is loaded: body decompressed into page_buffer, or in the
+	 * window. */
 	BfiPage page;
 	int32_t page_left; /* levels not yet delivered */
 	BfBuffer *page_buffer;
 	BfBuffer *level_buffer; /* BIT_PACKED levels, turned */
 	BfiValues values;
 
-	/* The dictionary of the chunk; values.dict has the decoder's view of it. */
-	BfBuffer *dict_bytes;  /* the page, which views point into */
-	BfBuffer *dict_values; /* in storage form */
-	BfVector dict;		   /* VIEW leaves: what vectors in DICT form refer to */
-
-	/* Output and scratch, BF_BATCH_ROWS values each. */
-	BfVector vec;
-	uint64_t *validity;	  /* vec.validity when the batch has NULLs */
-	void *flat;			  /* vec.data.raw when flat */
-	uint32_t *codes;	  /* codes of a batch; 2 * BF_BATCH_ROWS, scratch of the decoders */
-	BfArena *batch_arena; /* bytes that views of this batch need; reset per batch */
-
+	BfiColumnDict dict;
+	BfiColumnBatch batch;
 	BfiLevels *levels; /* NULL: a flat column */
 } BfiColumn;
 
@@ -337,13 +352,14 @@ extern BfStatus bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shar
 extern BfStatus bfi_column_open(BfiColumn *c, int32_t rg, BfError *err) BF_MUST_CHECK;
 /* How many rows at most the next batch should have, so that views need not be copied. */
 extern int32_t bfi_column_room(const BfiColumn *c);
-/* The next n rows into c->vec. With `rows`, only those whose bits are set; the others are NULL. */
+/* The next n rows into c->batch.vec. With `rows`, only those whose bits are set; the others are
+ * NULL. */
 extern BfStatus
 bfi_column_read(BfiColumn *c, int32_t n, const uint64_t *rows, BfError *err) BF_MUST_CHECK;
 /* Passes over rows, so that `row` is the next; it is not before the current one. */
 extern BfStatus bfi_column_seek(BfiColumn *c, int64_t row, BfError *err) BF_MUST_CHECK;
 /* Goes to the page that has the row when the offset index knows it and it is not the current one;
- * c->row is then the page's first row. */
+ * c->chunk.row is then the page's first row. */
 extern BfStatus bfi_column_jump(BfiColumn *c, int64_t row, BfError *err) BF_MUST_CHECK;
 
 /* Between batches: values that the next one needs are moved out of memory that goes away. */
@@ -410,7 +426,7 @@ extern BfStatus bfi_page_next_after(BfiColumn *c, int64_t *skip, BfError *err) B
 extern BfStatus bfi_page_dictionary(BfiColumn *c, BfError *err) BF_MUST_CHECK;
 /* The next page is number p of the offset index; what is left of the current one is dropped. */
 extern BfStatus bfi_page_jump(BfiColumn *c, int32_t p, BfError *err) BF_MUST_CHECK;
-/* Makes the dictionary of its page's bytes (in c->dict_bytes, len without slack). */
+/* Makes the dictionary of its page's bytes (in c->dict.bytes, len without slack). */
 extern BfStatus
 bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_CHECK;
 

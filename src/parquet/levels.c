@@ -92,7 +92,7 @@ decode_ahead(BfiColumn *c, BfError *err)
 	int16_t max_def = c->leaf->max_def;
 
 	BF_ASSERT(k > 0);
-	BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
+	BF_TRY(bf_check_cancel(bf_arena_host(c->batch.arena), err));
 	BF_TRY(reserve_levels(c, err));
 	def = l->def->data + l->n;
 	if (c->page.n_values == c->page.n_levels)
@@ -162,7 +162,7 @@ bfi_levels_begin(BfiColumn *c, int32_t want, int32_t *room, BfError *err)
 	BF_TRY(bfi_column_begin_batch(c, err));
 	if (l->n == 0 && c->page_left == 0)
 	{
-		BF_DATA(err, c->levels_left > 0, c->page.at,
+		BF_DATA(err, c->chunk.levels_left > 0, c->page.at,
 				"the column has fewer rows than its row group");
 		BF_TRY(bfi_page_next(c, err));
 	}
@@ -249,7 +249,7 @@ read_rows(BfiColumn *c, int32_t n, BfError *err)
 		{
 			if (c->page_left == 0)
 			{
-				BF_DATA(err, c->levels_left > 0, c->page.at,
+				BF_DATA(err, c->chunk.levels_left > 0, c->page.at,
 						"the column has fewer rows than its row group");
 				BF_TRY(leave_page(c, &first, err));
 			}
@@ -266,7 +266,7 @@ read_rows(BfiColumn *c, int32_t n, BfError *err)
 static bool
 row_ends(const BfiColumn *c)
 {
-	return c->page_left == 0 && c->levels_left == 0;
+	return c->page_left == 0 && c->chunk.levels_left == 0;
 }
 
 static BfStatus
@@ -290,7 +290,7 @@ read_repeated_rows(BfiColumn *c, int32_t n, BfError *err)
 		l->used = to;
 		if (to < l->n)
 			return BF_OK; /* here the next row begins */
-		if (row_ends(c) || (c->page_left == 0 && c->jumped && seen == n))
+		if (row_ends(c) || (c->page_left == 0 && c->chunk.jumped && seen == n))
 			break; /* with an index pages begin with a row */
 		if (c->page_left == 0)
 			BF_TRY(leave_page(c, &first, err));
@@ -307,24 +307,24 @@ BfStatus
 bfi_levels_seek(BfiColumn *c, int64_t row, BfError *err)
 {
 	BfiLevels *l = c->levels;
-	int64_t before = c->row;
+	int64_t before = c->chunk.row;
 	BfStatus status = BF_OK;
 
-	BF_ASSERT(row >= c->row);
-	if (row > c->row && row < c->file->row_groups[c->rg].n_rows)
+	BF_ASSERT(row >= c->chunk.row);
+	if (row > c->chunk.row && row < c->file->row_groups[c->chunk.rg].n_rows)
 		BF_TRY(bfi_column_jump(c, row, err));
-	if (c->row != before)
+	if (c->chunk.row != before)
 		l->n = l->used = 0; /* what was ahead has been jumped over */
 	l->skipping = true;
-	while (c->row < row && status == BF_OK)
+	while (c->chunk.row < row && status == BF_OK)
 	{
-		int32_t n = row - c->row < SKIP_ROWS ? (int32_t) (row - c->row) : SKIP_ROWS;
+		int32_t n = row - c->chunk.row < SKIP_ROWS ? (int32_t) (row - c->chunk.row) : SKIP_ROWS;
 
 		drop_used(l, c->leaf->max_rep > 0);
 		status = bfi_column_begin_batch(c, err);
 		if (status == BF_OK)
 			status = c->leaf->max_rep == 0 ? read_rows(c, n, err) : read_repeated_rows(c, n, err);
-		c->row += n;
+		c->chunk.row += n;
 	}
 	l->skipping = false;
 	return status;
@@ -338,7 +338,7 @@ bfi_levels_read(BfiColumn *c, int32_t n, bool last, BfError *err)
 		BF_TRY(read_rows(c, n, err));
 	else
 		BF_TRY(read_repeated_rows(c, n, err));
-	c->row += n;
+	c->chunk.row += n;
 	BF_DATA(err, !last || (row_ends(c) && c->levels->used == c->levels->n), c->page.at,
 			"the column has more rows than its row group");
 	return BF_OK;

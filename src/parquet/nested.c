@@ -424,8 +424,8 @@ bfi_nested_items_per_row(const BfiNested *t)
 	for (int32_t i = 0; i < t->n_streams; i++)
 	{
 		const BfiColumn *c = &t->streams[i];
-		int64_t rows = c->file->row_groups[c->rg].n_rows;
-		int64_t per_row = rows > 0 ? c->n_values / rows : 0;
+		int64_t rows = c->file->row_groups[c->chunk.rg].n_rows;
+		int64_t per_row = rows > 0 ? c->chunk.n_values / rows : 0;
 
 		most = per_row > most ? per_row : most;
 	}

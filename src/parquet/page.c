@@ -83,11 +83,11 @@ read_header(BfiColumn *c, BfiPageHeader *h, size_t *header_bytes, BfError *err)
 		BfCursor cur;
 		BfStatus status;
 
-		BF_TRY(window_fill(&c->window, c->next_page, want, &p, &got, err));
-		BF_DATA(err, got > 0, c->next_page,
+		BF_TRY(window_fill(&c->chunk.window, c->chunk.next_page, want, &p, &got, err));
+		BF_DATA(err, got > 0, c->chunk.next_page,
 				"the column chunk ends %lld values before it is complete",
-				(long long) c->levels_left);
-		cur = bf_cursor(p, got < HEADER_BYTES_MAX ? got : HEADER_BYTES_MAX, c->next_page);
+				(long long) c->chunk.levels_left);
+		cur = bf_cursor(p, got < HEADER_BYTES_MAX ? got : HEADER_BYTES_MAX, c->chunk.next_page);
 		status = bfi_thrift_struct(&cur, &bfi_page_header_table, h, sizeof *h, err);
 		if (status == BF_OK)
 		{
@@ -123,11 +123,11 @@ expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer
 {
 	BfStatus status;
 
-	BF_ASSERT(codec != BF_CODEC_NONE && c->codec_ratio > 0);
+	BF_ASSERT(codec != BF_CODEC_NONE && c->chunk.codec_ratio > 0);
 	if (keep + len > c->file->limits.page_bytes_max)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %zu bytes, more than the limit of %zu",
 				   keep + len, c->file->limits.page_bytes_max);
-	BF_DATA(err, len / c->codec_ratio <= src_len, c->page.at,
+	BF_DATA(err, len / c->chunk.codec_ratio <= src_len, c->page.at,
 			"%zu bytes can't expand to the %zu that the page claims", src_len, len);
 	out->len = keep;
 	BF_TRY(bf_buffer_reserve(out, len + BFI_SLACK, err));
@@ -162,20 +162,21 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 	if (h->dictionary.encoding != BFI_PLAIN && h->dictionary.encoding != BFI_PLAIN_DICTIONARY)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, c->page.at, "a dictionary encoded as %s",
 				   bfi_encoding_name(h->dictionary.encoding));
-	if (c->codec == BF_CODEC_NONE)
+	if (c->chunk.codec == BF_CODEC_NONE)
 	{
 		/* The dictionary outlives the window. */
 		BF_DATA(err, h->compressed_bytes == h->uncompressed_bytes, c->page.at,
 				"an uncompressed page of %d bytes that claims %d", h->compressed_bytes,
 				h->uncompressed_bytes);
-		c->dict_bytes->len = 0;
-		BF_TRY(bf_buffer_reserve(c->dict_bytes, len + BFI_SLACK, err));
-		memcpy(c->dict_bytes->data, p, len);
-		memset(c->dict_bytes->data + len, 0, BFI_SLACK);
-		c->dict_bytes->len = len;
+		c->dict.bytes->len = 0;
+		BF_TRY(bf_buffer_reserve(c->dict.bytes, len + BFI_SLACK, err));
+		memcpy(c->dict.bytes->data, p, len);
+		memset(c->dict.bytes->data + len, 0, BFI_SLACK);
+		c->dict.bytes->len = len;
 	}
 	else
-		BF_TRY(expand(c, c->codec, p, (size_t) h->compressed_bytes, c->dict_bytes, 0, len, err));
+		BF_TRY(
+			expand(c, c->chunk.codec, p, (size_t) h->compressed_bytes, c->dict.bytes, 0, len, err));
 	return bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err);
 }
 
@@ -214,13 +215,14 @@ load_v1(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 	BfCursor cur;
 
 	BF_DATA(err, (h->seen & BFI_PH_DATA) != 0, c->page.at, "a data page without its header");
-	if (c->codec == BF_CODEC_NONE)
+	if (c->chunk.codec == BF_CODEC_NONE)
 		BF_DATA(err, h->compressed_bytes == h->uncompressed_bytes, c->page.at,
 				"an uncompressed page of %d bytes that claims %d", h->compressed_bytes,
 				h->uncompressed_bytes);
 	else
 	{
-		BF_TRY(expand(c, c->codec, p, (size_t) h->compressed_bytes, c->page_buffer, 0, len, err));
+		BF_TRY(expand(c, c->chunk.codec, p, (size_t) h->compressed_bytes, c->page_buffer, 0, len,
+					  err));
 		p = c->page_buffer->data;
 	}
 	c->page.n_levels = h->data.n_values;
@@ -262,9 +264,10 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 	BF_TRY(count_values(c, err));
 	p += levels;
 	c->page.body = (BfView){p, (uint32_t) body};
-	if (c->codec != BF_CODEC_NONE && compressed)
+	if (c->chunk.codec != BF_CODEC_NONE && compressed)
 	{
-		BF_TRY(expand(c, c->codec, p, (size_t) body, c->page_buffer, 0, (size_t) expanded, err));
+		BF_TRY(
+			expand(c, c->chunk.codec, p, (size_t) body, c->page_buffer, 0, (size_t) expanded, err));
 		c->page.body = (BfView){c->page_buffer->data, (uint32_t) expanded};
 	}
 	else
@@ -292,7 +295,7 @@ check_page_size(const BfiColumn *c, const BfiPageHeader *h, size_t total, BfErro
 {
 	BF_DATA(err, h->compressed_bytes >= 0 && h->uncompressed_bytes >= 0, c->page.at,
 			"a page of %d bytes, %d uncompressed", h->compressed_bytes, h->uncompressed_bytes);
-	BF_DATA(err, (int64_t) total <= c->window.end_max - c->next_page, c->page.at,
+	BF_DATA(err, (int64_t) total <= c->chunk.window.end_max - c->chunk.next_page, c->page.at,
 			"a page of %d bytes reaches behind the end of its column chunk", h->compressed_bytes);
 	if ((size_t) h->compressed_bytes > c->file->limits.page_bytes_max)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %d bytes, more than the limit of %zu",
@@ -305,16 +308,16 @@ static int32_t
 index_page(const BfiColumn *c)
 {
 	int32_t lo = 0;
-	int32_t hi = c->index->n;
+	int32_t hi = c->chunk.index->n;
 
-	BF_ASSERT(c->index != NULL && c->index->n > 0);
+	BF_ASSERT(c->chunk.index != NULL && c->chunk.index->n > 0);
 	if (c->levels == NULL)
-		return bfi_offset_index_find(c->index, c->row);
+		return bfi_offset_index_find(c->chunk.index, c->chunk.row);
 	while (hi - lo > 1)
 	{
 		int32_t mid = lo + (hi - lo) / 2;
 
-		if (c->index->pages[mid].offset <= c->page.at)
+		if (c->chunk.index->pages[mid].offset <= c->page.at)
 			lo = mid;
 		else
 			hi = mid;
@@ -328,8 +331,8 @@ static BfStatus
 check_against_index(const BfiColumn *c, int32_t n, size_t total, BfError *err)
 {
 	int32_t p = index_page(c);
-	const BfiPageLocation *at = &c->index->pages[p];
-	int64_t rows = c->index->first_row[p + 1] - c->index->first_row[p];
+	const BfiPageLocation *at = &c->chunk.index->pages[p];
+	int64_t rows = c->chunk.index->first_row[p + 1] - c->chunk.index->first_row[p];
 
 	BF_DATA(err, at->offset == c->page.at && (size_t) at->bytes == total, c->page.at,
 			"the offset index is damaged: it has a page of %d bytes at %lld here", at->bytes,
@@ -343,9 +346,9 @@ static BfStatus
 check_levels(const BfiColumn *c, int32_t n, BfError *err)
 {
 	BF_DATA(err, n >= 0, c->page.at, "a page of %d values", n);
-	BF_DATA(err, n <= c->levels_left, c->page.at,
+	BF_DATA(err, n <= c->chunk.levels_left, c->page.at,
 			"a page of %d values, but only %lld are left of the column chunk", n,
-			(long long) c->levels_left);
+			(long long) c->chunk.levels_left);
 	return BF_OK;
 }
 
@@ -353,10 +356,10 @@ check_levels(const BfiColumn *c, int32_t n, BfError *err)
 static void
 count_levels(BfiColumn *c, int32_t n)
 {
-	BF_ASSERT(n >= 0 && n <= c->levels_left);
-	c->levels_left -= n;
-	if (c->jumped && c->page.at == c->index->pages[c->index->n - 1].offset)
-		c->levels_left = 0;
+	BF_ASSERT(n >= 0 && n <= c->chunk.levels_left);
+	c->chunk.levels_left -= n;
+	if (c->chunk.jumped && c->page.at == c->chunk.index->pages[c->chunk.index->n - 1].offset)
+		c->chunk.levels_left = 0;
 }
 
 static BfStatus
@@ -367,10 +370,10 @@ load_page(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, BfError *er
 	size_t got;
 
 	BF_ASSERT(h->compressed_bytes >= 0 && header_bytes > 0);
-	BF_TRY(window_fill(&c->window, c->next_page, total, &p, &got, err));
+	BF_TRY(window_fill(&c->chunk.window, c->chunk.next_page, total, &p, &got, err));
 	BF_NEVER(err, got < total);
 	p += header_bytes;
-	c->next_page += (int64_t) total;
+	c->chunk.next_page += (int64_t) total;
 	BF_TRY(check_crc(c, h, p, err));
 	if (h->type == BFI_PAGE_DICTIONARY)
 		return load_dictionary(c, h, p, err);
@@ -387,8 +390,8 @@ next_page(BfiColumn *c, int64_t *skip, bool dictionary_only, bool *done, BfError
 	bool is_data;
 	int32_t n;
 
-	BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
-	c->page.at = c->next_page;
+	BF_TRY(bf_check_cancel(bf_arena_host(c->batch.arena), err));
+	c->page.at = c->chunk.next_page;
 	BF_TRY(read_header(c, &h, &header_bytes, err));
 	total = header_bytes + (size_t) (h.compressed_bytes > 0 ? h.compressed_bytes : 0);
 	BF_TRY(check_page_size(c, &h, total, err));
@@ -398,20 +401,20 @@ next_page(BfiColumn *c, int64_t *skip, bool dictionary_only, bool *done, BfError
 		return BF_OK;
 	if (!is_data && h.type != BFI_PAGE_DICTIONARY)
 	{
-		c->next_page += (int64_t) total; /* index pages and what may come */
+		c->chunk.next_page += (int64_t) total; /* index pages and what may come */
 		return BF_OK;
 	}
 	if (!is_data)
 		return load_page(c, &h, header_bytes, err);
 	n = h.type == BFI_PAGE_DATA ? h.data.n_values : h.v2.n_values;
 	BF_TRY(check_levels(c, n, err));
-	if (c->jumped && n > 0)
+	if (c->chunk.jumped && n > 0)
 		BF_TRY(check_against_index(c, n, total, err));
 	if (n > 0 && n <= *skip && !c->values.carry_previous)
 	{
-		c->next_page += (int64_t) total;
+		c->chunk.next_page += (int64_t) total;
 		count_levels(c, n);
-		c->row += n;
+		c->chunk.row += n;
 		*skip -= n;
 		c->shared->counters->pages_skipped++;
 		*done = *skip == 0;
@@ -448,7 +451,7 @@ bfi_page_dictionary(BfiColumn *c, BfError *err)
 	int64_t none = 0;
 	bool done;
 
-	if (c->values.dict.n >= 0 || c->next_page != c->chunk_start || c->levels_left == 0)
+	if (c->values.dict.n >= 0 || c->chunk.next_page != c->chunk.start || c->chunk.levels_left == 0)
 		return BF_OK;
 	return next_page(c, &none, true, &done, err);
 }
@@ -456,13 +459,13 @@ bfi_page_dictionary(BfiColumn *c, BfError *err)
 BfStatus
 bfi_page_jump(BfiColumn *c, int32_t p, BfError *err)
 {
-	BF_ASSERT(c->index != NULL && p >= 0 && p < c->index->n);
+	BF_ASSERT(c->chunk.index != NULL && p >= 0 && p < c->chunk.index->n);
 	BF_TRY(bfi_page_dictionary(c, err));
-	c->next_page = c->index->pages[p].offset;
+	c->chunk.next_page = c->chunk.index->pages[p].offset;
 	c->page_left = 0;
-	c->jumped = true;
-	c->row = c->index->first_row[p];
+	c->chunk.jumped = true;
+	c->chunk.row = c->chunk.index->first_row[p];
 	if (c->leaf->max_rep == 0)
-		c->levels_left = c->file->row_groups[c->rg].n_rows - c->row;
+		c->chunk.levels_left = c->file->row_groups[c->chunk.rg].n_rows - c->chunk.row;
 	return BF_OK;
 }

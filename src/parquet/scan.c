@@ -205,7 +205,7 @@ choose_rows(BfParquetScan *s, int32_t *n, BfError *err)
 			BF_TRY(seek_column(s, c, s->row, err));
 		if (c->nested == NULL)
 		{
-			if (c->flat.row == s->row)
+			if (c->flat.chunk.row == s->row)
 				room = bfi_column_room(&c->flat);
 		}
 		else if (i >= s->n_early)
@@ -232,7 +232,7 @@ read_column(BfParquetScan *s, int32_t i, const uint64_t *rows, BfError *err)
 	if (c->nested == NULL)
 	{
 		status = bfi_column_read(&c->flat, s->batch.n_rows, rows, err);
-		s->batch.cols[i] = c->flat.vec;
+		s->batch.cols[i] = c->flat.batch.vec;
 	}
 	else
 	{
@@ -348,11 +348,11 @@ bf_parquet_scan_dictionary(BfParquetScan *s, int32_t column, const BfVector **ou
 	ScanColumn *c = &s->columns[column];
 
 	*out = NULL;
-	if (c->nested != NULL || !c->flat.all_dictionary)
+	if (c->nested != NULL || !c->flat.chunk.all_dictionary)
 		return BF_OK;
 	if (bfi_page_dictionary(&c->flat, err) != BF_OK)
 		return in_column(s->file, c, -1, err);
 	if (c->flat.values.dict.n >= 0)
-		*out = &c->flat.dict;
+		*out = &c->flat.dict.vec;
 	return BF_OK;
 }

@@ -12,8 +12,8 @@ bfi_column_init_values(BfArena *a, BfiColumn *c, BfError *err)
 		.physical = c->leaf->physical,
 		.width = c->leaf->width,
 		.bytes_max = c->file->limits.page_bytes_max,
-		.batch = c->batch_arena,
-		.scratch = c->codes,
+		.batch = c->batch.arena,
+		.scratch = c->batch.codes,
 		.spare = c->shared->native,
 	};
 	return bfi_values_init(a, &c->values, err);
@@ -40,18 +40,18 @@ bfi_column_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 static BfStatus
 decode_entries(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 {
-	BfView section = {c->dict_bytes->data, (uint32_t) c->dict_bytes->len};
+	BfView section = {c->dict.bytes->data, (uint32_t) c->dict.bytes->len};
 	size_t size = bf_storage_size(c->leaf->storage);
 
 	BF_TRY(bfi_values_begin(&c->values, BFI_PLAIN, section, n, at, err));
-	c->dict_values->len = 0;
-	BF_TRY(bf_buffer_reserve(c->dict_values, ((size_t) n + 1) * size, err));
+	c->dict.values->len = 0;
+	BF_TRY(bf_buffer_reserve(c->dict.values, ((size_t) n + 1) * size, err));
 	for (int32_t done = 0; done < n;)
 	{
 		int32_t k = n - done < BF_BATCH_ROWS ? n - done : BF_BATCH_ROWS;
 
-		BF_TRY(bf_check_cancel(bf_arena_host(c->batch_arena), err));
-		BF_TRY(bfi_column_decode(c, k, c->dict_values->data + (size_t) done * size, err));
+		BF_TRY(bf_check_cancel(bf_arena_host(c->batch.arena), err));
+		BF_TRY(bfi_column_decode(c, k, c->dict.values->data + (size_t) done * size, err));
 		done += k;
 	}
 	return BF_OK;
@@ -67,13 +67,13 @@ bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 	c->values.dict = (BfiDictionary){
 		.n = n,
 		.value_bytes = (uint32_t) bf_storage_size(leaf->storage),
-		.values = c->dict_values->data,
+		.values = c->dict.values->data,
 	};
-	c->dict.type = leaf->type;
-	c->dict.storage = leaf->storage;
-	c->dict.form = BF_VEC_FLAT;
-	c->dict.n = n;
-	c->dict.data.raw = c->dict_values->data;
-	c->dict.dict_epoch = ++c->shared->epoch;
+	c->dict.vec.type = leaf->type;
+	c->dict.vec.storage = leaf->storage;
+	c->dict.vec.form = BF_VEC_FLAT;
+	c->dict.vec.n = n;
+	c->dict.vec.data.raw = c->dict.values->data;
+	c->dict.vec.dict_epoch = ++c->shared->epoch;
 	return BF_OK;
 }
