@@ -88,8 +88,8 @@ static BfStatus
 resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDeletes *d,
 			  BfError *err)
 {
-	const BfIceBound *lower = find_bound(f->lower, f->n_lower, DELETE_PATH_ID);
-	const BfIceBound *upper = find_bound(f->upper, f->n_upper, DELETE_PATH_ID);
+	const BfIceBound *lower = find_bound(f->metrics.lower, f->metrics.n_lower, DELETE_PATH_ID);
+	const BfIceBound *upper = find_bound(f->metrics.upper, f->metrics.n_upper, DELETE_PATH_ID);
 	const char *text;
 	BfStatus status;
 	BfError why;
@@ -125,17 +125,19 @@ make_deletes(const BfiEntries *r, BfArena *keep, const BfIceFile *f, const BfiEn
 	BfiEntryDeletes *d;
 
 	BF_NEW(keep, d, 1, err);
-	d->content_offset = f->content_offset;
-	d->content_size = f->content_size;
-	d->n_equality_ids = f->n_equality_ids;
-	BF_NEW_RAW(keep, d->equality_ids, f->n_equality_ids, err);
-	if (f->n_equality_ids > 0)
-		memcpy(d->equality_ids, f->equality_ids,
-			   (size_t) f->n_equality_ids * sizeof *d->equality_ids);
-	if (f->referenced_data_file != NULL && bf_is_logical_path(f->referenced_data_file))
-		BF_TRY_PTR(keep, d->referenced, bf_arena_strdup(keep, f->referenced_data_file), err);
-	else if (f->referenced_data_file != NULL)
-		BF_TRY(resolve_file(r, keep, f->referenced_data_file, &d->referenced, err));
+	d->content_offset = f->deletes.content_offset;
+	d->content_size = f->deletes.content_size;
+	d->n_equality_ids = f->deletes.n_equality_ids;
+	BF_NEW_RAW(keep, d->equality_ids, f->deletes.n_equality_ids, err);
+	if (f->deletes.n_equality_ids > 0)
+		memcpy(d->equality_ids, f->deletes.equality_ids,
+			   (size_t) f->deletes.n_equality_ids * sizeof *d->equality_ids);
+	if (f->deletes.referenced_data_file != NULL &&
+		bf_is_logical_path(f->deletes.referenced_data_file))
+		BF_TRY_PTR(keep, d->referenced, bf_arena_strdup(keep, f->deletes.referenced_data_file),
+				   err);
+	else if (f->deletes.referenced_data_file != NULL)
+		BF_TRY(resolve_file(r, keep, f->deletes.referenced_data_file, &d->referenced, err));
 	if (f->content == BF_ICE_POSITION_DELETES && d->referenced == NULL)
 		BF_TRY(resolve_bound(keep, &r->table->location, f, d, err));
 	*out = d;

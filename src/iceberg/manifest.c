@@ -168,7 +168,7 @@ read_equality_ids(BfArena *a, const BfAvroValue *list, BfIceFile *file, BfError 
 {
 	if (list == NULL || list->schema->type != BF_AVRO_ARRAY)
 		return BF_OK;
-	BF_NEW(a, file->equality_ids, list->u.list.n, err);
+	BF_NEW(a, file->deletes.equality_ids, list->u.list.n, err);
 	for (int32_t i = 0; i < list->u.list.n; i++)
 	{
 		const BfAvroValue *v = &list->u.list.items[i];
@@ -177,7 +177,7 @@ read_equality_ids(BfArena *a, const BfAvroValue *list, BfIceFile *file, BfError 
 				"equality_ids: a number expected");
 		BF_DATA(err, v->u.i > 0 && v->u.i <= INT32_MAX, -1, "equality_ids: %lld is no column",
 				(long long) v->u.i);
-		file->equality_ids[file->n_equality_ids++] = (int32_t) v->u.i;
+		file->deletes.equality_ids[file->deletes.n_equality_ids++] = (int32_t) v->u.i;
 	}
 	return BF_OK;
 }
@@ -207,11 +207,11 @@ read_deletes(BfArena *a, const BfAvroValue *data_file, BfIceFile *file, BfError 
 	BF_TRY(read_equality_ids(a, bf_avro_field(data_file, 135, "equality_ids"), file, err));
 	if (referenced != NULL)
 		BF_TRY(bfi_record_text(a, data_file, 143, "referenced_data_file",
-							   &file->referenced_data_file, err));
-	BF_TRY(bfi_record_number(data_file, 144, "content_offset", NULL, &none, &file->content_offset,
-							 err));
+							   &file->deletes.referenced_data_file, err));
+	BF_TRY(bfi_record_number(data_file, 144, "content_offset", NULL, &none,
+							 &file->deletes.content_offset, err));
 	return bfi_record_number(data_file, 145, "content_size_in_bytes", NULL, &none,
-							 &file->content_size, err);
+							 &file->deletes.content_size, err);
 }
 
 /* One for each row group of a Parquet file. */
@@ -226,16 +226,16 @@ count_splits(const BfAvroValue *data_file)
 static BfStatus
 read_metrics(BfArena *a, const BfAvroValue *data_file, BfIceFile *file, BfError *err)
 {
-	BF_TRY(read_bounds(a, metric_map(data_file, 125, "lower_bounds"), 126, &file->lower,
-					   &file->n_lower, err));
-	BF_TRY(read_bounds(a, metric_map(data_file, 128, "upper_bounds"), 129, &file->upper,
-					   &file->n_upper, err));
-	BF_TRY(read_counts(a, metric_map(data_file, 109, "value_counts"), 119, &file->value_counts,
-					   &file->n_value_counts, err));
-	BF_TRY(read_counts(a, metric_map(data_file, 110, "null_value_counts"), 121, &file->null_counts,
-					   &file->n_null_counts, err));
-	return read_counts(a, metric_map(data_file, 137, "nan_value_counts"), 138, &file->nan_counts,
-					   &file->n_nan_counts, err);
+	BF_TRY(read_bounds(a, metric_map(data_file, 125, "lower_bounds"), 126, &file->metrics.lower,
+					   &file->metrics.n_lower, err));
+	BF_TRY(read_bounds(a, metric_map(data_file, 128, "upper_bounds"), 129, &file->metrics.upper,
+					   &file->metrics.n_upper, err));
+	BF_TRY(read_counts(a, metric_map(data_file, 109, "value_counts"), 119,
+					   &file->metrics.value_counts, &file->metrics.n_value_counts, err));
+	BF_TRY(read_counts(a, metric_map(data_file, 110, "null_value_counts"), 121,
+					   &file->metrics.null_counts, &file->metrics.n_null_counts, err));
+	return read_counts(a, metric_map(data_file, 137, "nan_value_counts"), 138,
+					   &file->metrics.nan_counts, &file->metrics.n_nan_counts, err);
 }
 
 static BfStatus
@@ -267,7 +267,7 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 		bfi_record_number(data_file, 142, "first_row_id", NULL, &none, &file->first_row_id, err));
 	BF_DATA(err, file->first_row_id >= -1, -1, "first_row_id %lld is negative",
 			(long long) file->first_row_id);
-	file->content_offset = file->content_size = -1;
+	file->deletes.content_offset = file->deletes.content_size = -1;
 	return file->content != BF_ICE_DATA ? read_deletes(r->keep, data_file, file, err) : BF_OK;
 }
 

@@ -65,6 +65,25 @@ typedef struct BfIceCount
 	int64_t count;
 } BfIceCount;
 
+/* What a file says of its columns. Ascending by id; a broken file may have an id twice. */
+typedef struct BfIceFileMetrics
+{
+	int32_t n_lower, n_upper, n_value_counts, n_null_counts, n_nan_counts;
+	BfIceBound *lower, *upper;
+	BfIceCount *value_counts, *null_counts, *nan_counts;
+} BfIceFileMetrics;
+
+/* What only files of deletes have. */
+typedef struct BfIceFileDeletes
+{
+	int32_t n_equality_ids;
+	int32_t *equality_ids;
+	const char *referenced_data_file; /* as recorded; NULL = none */
+	int64_t content_offset;			  /* of a deletion vector in its Puffin file; -1 = none */
+	int64_t content_size;
+} BfIceFileDeletes;
+
+/* All of it is in the arena that bf_ice_read_manifest was given: until visit empties that. */
 typedef struct BfIceFile
 {
 	BfIceStatus status;
@@ -84,16 +103,8 @@ typedef struct BfIceFile
 	int64_t file_size;
 	int32_t n_splits;	  /* places where it can be divided, as row groups; -1 = not told */
 	int64_t first_row_id; /* v3: the _row_id of its first row, inherited when null; -1 = none */
-	/* Ascending by id; a broken file may have an id twice. */
-	int32_t n_lower, n_upper, n_value_counts, n_null_counts, n_nan_counts;
-	BfIceBound *lower, *upper;
-	BfIceCount *value_counts, *null_counts, *nan_counts;
-	/* Deletes. */
-	int32_t n_equality_ids;
-	int32_t *equality_ids;
-	const char *referenced_data_file; /* as recorded; NULL = none */
-	int64_t content_offset;			  /* of a deletion vector in its Puffin file; -1 = none */
-	int64_t content_size;
+	BfIceFileMetrics metrics;
+	BfIceFileDeletes deletes;
 } BfIceFile;
 
 typedef BfStatus (*BfIceFileVisit)(void *arg, const BfIceFile *file, BfError *err);

@@ -131,11 +131,14 @@ BfStatus
 bf_ice_metrics_pack(BfArena *keep, BfArena *scratch, const BfIceFile *f, BfView *out, BfError *err)
 {
 	MapCursor maps[N_MAPS] = {
-		{(const uint8_t *) f->lower, sizeof *f->lower, f->n_lower, 0},
-		{(const uint8_t *) f->upper, sizeof *f->upper, f->n_upper, 0},
-		{(const uint8_t *) f->value_counts, sizeof *f->value_counts, f->n_value_counts, 0},
-		{(const uint8_t *) f->null_counts, sizeof *f->null_counts, f->n_null_counts, 0},
-		{(const uint8_t *) f->nan_counts, sizeof *f->nan_counts, f->n_nan_counts, 0}};
+		{(const uint8_t *) f->metrics.lower, sizeof *f->metrics.lower, f->metrics.n_lower, 0},
+		{(const uint8_t *) f->metrics.upper, sizeof *f->metrics.upper, f->metrics.n_upper, 0},
+		{(const uint8_t *) f->metrics.value_counts, sizeof *f->metrics.value_counts,
+		 f->metrics.n_value_counts, 0},
+		{(const uint8_t *) f->metrics.null_counts, sizeof *f->metrics.null_counts,
+		 f->metrics.n_null_counts, 0},
+		{(const uint8_t *) f->metrics.nan_counts, sizeof *f->metrics.nan_counts,
+		 f->metrics.n_nan_counts, 0}};
 	size_t n = 0;
 	int32_t previous = 0;
 	uint8_t *bytes, *p;

@@ -59,13 +59,15 @@ check_metrics(const Seen *s, const BfIceFile *f)
 	/* A full arena is no fault. */
 	if (bf_ice_metrics_pack(s->work, s->work, f, &packed, &err) == BF_OK)
 	{
-		for (int32_t i = 0; i < f->n_lower; i++)
-			if (f->lower[i].field_id >= 0)
-				FUZZ_CHECK(bf_ice_metrics_find(packed, f->lower[i].field_id, f->record_count, &m));
-		for (int32_t i = 0; i < f->n_null_counts; i++)
-			if (f->null_counts[i].field_id >= 0 && f->null_counts[i].count >= 0 &&
-				bf_ice_metrics_find(packed, f->null_counts[i].field_id, f->record_count, &m))
-				FUZZ_CHECK(m.nulls == f->null_counts[i].count || m.nulls == -1);
+		for (int32_t i = 0; i < f->metrics.n_lower; i++)
+			if (f->metrics.lower[i].field_id >= 0)
+				FUZZ_CHECK(
+					bf_ice_metrics_find(packed, f->metrics.lower[i].field_id, f->record_count, &m));
+		for (int32_t i = 0; i < f->metrics.n_null_counts; i++)
+			if (f->metrics.null_counts[i].field_id >= 0 && f->metrics.null_counts[i].count >= 0 &&
+				bf_ice_metrics_find(packed, f->metrics.null_counts[i].field_id, f->record_count,
+									&m))
+				FUZZ_CHECK(m.nulls == f->metrics.null_counts[i].count || m.nulls == -1);
 		by = bf_ice_prune_file(s->some, f->spec_id, f->partition, f->record_count, packed);
 		FUZZ_CHECK((unsigned) by <= BF_ICE_PRUNED_BY_BOUNDS);
 		by = bf_ice_prune_file(s->all, f->spec_id, f->partition, f->record_count, packed);
@@ -136,10 +138,10 @@ visit(void *arg, const BfIceFile *f, BfError *err)
 	for (int32_t i = 0; i < f->n_partition; i++)
 		if (!f->partition[i].is_null && bf_type_storage(f->partition[i].type) == BF_STORE_VIEW)
 			add_bytes(s, f->partition[i].v.view.ptr, f->partition[i].v.view.len);
-	for (int32_t i = 0; i < f->n_lower; i++)
-		add_bytes(s, f->lower[i].bytes.ptr, f->lower[i].bytes.len);
-	for (int32_t i = 0; i < f->n_upper; i++)
-		add_bytes(s, f->upper[i].bytes.ptr, f->upper[i].bytes.len);
+	for (int32_t i = 0; i < f->metrics.n_lower; i++)
+		add_bytes(s, f->metrics.lower[i].bytes.ptr, f->metrics.lower[i].bytes.len);
+	for (int32_t i = 0; i < f->metrics.n_upper; i++)
+		add_bytes(s, f->metrics.upper[i].bytes.ptr, f->metrics.upper[i].bytes.len);
 	check_metrics(s, f);
 	if (s->reset != NULL)
 		bf_arena_reset(s->reset);

@@ -100,9 +100,9 @@ TEST(iceberg_manifest_by_name)
 	EXPECT_EQ(f->content, BF_ICE_DATA);
 	EXPECT_EQ(f->sequence_number, 5);
 	EXPECT_EQ(f->snapshot_id, 77);
-	REQUIRE(f->n_lower == 1);
-	EXPECT_EQ(f->lower[0].field_id, 12);
-	EXPECT_EQ(f->lower[0].bytes.len, 1);
+	REQUIRE(f->metrics.n_lower == 1);
+	EXPECT_EQ(f->metrics.lower[0].field_id, 12);
+	EXPECT_EQ(f->metrics.lower[0].bytes.len, 1);
 	/* A file that existed before has one of its own, but where there are none. */
 	for (int version = 0; version < 4; version++)
 	{

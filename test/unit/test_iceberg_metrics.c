@@ -19,16 +19,16 @@ TEST(iceberg_metrics_pack)
 	BfIceCount values[] = {{1, 5}, {2, 0}, {300, INT64_MAX}};
 	BfIceCount nulls[] = {{1, -1}, {2, 3}, {4, 1}, {4, 2}};
 	BfIceCount nans[] = {{2, 1}};
-	BfIceFile f = {.n_lower = 3,
-				   .lower = lower,
-				   .n_upper = 3,
-				   .upper = upper,
-				   .n_value_counts = 3,
-				   .value_counts = values,
-				   .n_null_counts = 4,
-				   .null_counts = nulls,
-				   .n_nan_counts = 1,
-				   .nan_counts = nans};
+	BfIceFile f = {.metrics.n_lower = 3,
+				   .metrics.lower = lower,
+				   .metrics.n_upper = 3,
+				   .metrics.upper = upper,
+				   .metrics.n_value_counts = 3,
+				   .metrics.value_counts = values,
+				   .metrics.n_null_counts = 4,
+				   .metrics.null_counts = nulls,
+				   .metrics.n_nan_counts = 1,
+				   .metrics.nan_counts = nans};
 	BfIceMetric m;
 	BfView packed;
 
@@ -66,10 +66,10 @@ TEST(iceberg_metrics_random)
 		BfIceBound lower[20], upper[20];
 		BfIceCount nulls[20], values[20];
 		BfIceFile f = {.record_count = (int64_t) test_random_below(3),
-					   .lower = lower,
-					   .upper = upper,
-					   .value_counts = values,
-					   .null_counts = nulls};
+					   .metrics.lower = lower,
+					   .metrics.upper = upper,
+					   .metrics.value_counts = values,
+					   .metrics.null_counts = nulls};
 		int32_t id = 0, n = (int32_t) test_random_below(20);
 		BfView packed;
 		BfIceMetric m;
@@ -78,34 +78,35 @@ TEST(iceberg_metrics_random)
 		{
 			id += 1 + (int32_t) test_random_below(1000);
 			if (test_random_below(2) == 0)
-				lower[f.n_lower++] =
+				lower[f.metrics.n_lower++] =
 					(BfIceBound){id, view("0123456789", (uint32_t) test_random_below(10))};
 			if (test_random_below(2) == 0)
-				nulls[f.n_null_counts++] =
+				nulls[f.metrics.n_null_counts++] =
 					(BfIceCount){id, (int64_t) (test_random() >> (1 + test_random_below(63)))};
 			if (test_random_below(2) == 0)
-				values[f.n_value_counts++] = (BfIceCount){id, (int64_t) test_random_below(3)};
+				values[f.metrics.n_value_counts++] =
+					(BfIceCount){id, (int64_t) test_random_below(3)};
 			if (test_random_below(2) == 0)
 			{
 				const char *text = texts[test_random_below(5)];
 
-				upper[f.n_upper++] =
+				upper[f.metrics.n_upper++] =
 					(BfIceBound){id, view(text, (uint32_t) test_random_below(strlen(text) + 1))};
 			}
 		}
 		REQUIRE_OK(bf_ice_metrics_pack(a, a, &f, &packed, &test_err));
-		for (int32_t i = 0; i < f.n_lower; i++)
+		for (int32_t i = 0; i < f.metrics.n_lower; i++)
 			EXPECT(bf_ice_metrics_find(packed, lower[i].field_id, f.record_count, &m) &&
 				   m.has_lower && m.lower.len == lower[i].bytes.len &&
 				   memcmp(m.lower.ptr, lower[i].bytes.ptr, m.lower.len) == 0);
-		for (int32_t i = 0; i < f.n_upper; i++)
+		for (int32_t i = 0; i < f.metrics.n_upper; i++)
 			EXPECT(bf_ice_metrics_find(packed, upper[i].field_id, f.record_count, &m) &&
 				   m.has_upper && m.upper.len == upper[i].bytes.len &&
 				   memcmp(m.upper.ptr, upper[i].bytes.ptr, m.upper.len) == 0);
-		for (int32_t i = 0; i < f.n_null_counts; i++)
+		for (int32_t i = 0; i < f.metrics.n_null_counts; i++)
 			EXPECT(bf_ice_metrics_find(packed, nulls[i].field_id, f.record_count, &m) &&
 				   m.nulls == nulls[i].count);
-		for (int32_t i = 0; i < f.n_value_counts; i++)
+		for (int32_t i = 0; i < f.metrics.n_value_counts; i++)
 			EXPECT(bf_ice_metrics_find(packed, values[i].field_id, f.record_count, &m) &&
 				   m.values == values[i].count);
 	}

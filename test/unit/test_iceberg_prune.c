@@ -497,14 +497,14 @@ make_metrics(File *f, int odd)
 	BfIceBound lower = {.field_id = 7}, upper = {.field_id = 7};
 	BfIceCount values = {7, f->n}, nulls = {7, 0}, nans = {7, 0};
 	int32_t n_groups = (int32_t) random_between(1, 3);
-	BfIceFile file = {.n_value_counts = odd != 1,
-					  .value_counts = &values,
-					  .n_null_counts = odd != 2,
-					  .null_counts = &nulls,
-					  .n_nan_counts = odd != 3,
-					  .nan_counts = &nans,
-					  .lower = &lower,
-					  .upper = &upper,
+	BfIceFile file = {.metrics.n_value_counts = odd != 1,
+					  .metrics.value_counts = &values,
+					  .metrics.n_null_counts = odd != 2,
+					  .metrics.null_counts = &nulls,
+					  .metrics.n_nan_counts = odd != 3,
+					  .metrics.nan_counts = &nans,
+					  .metrics.lower = &lower,
+					  .metrics.upper = &upper,
 					  .n_splits = n_groups == 1 || test_random_below(2) == 0 ? n_groups : -1};
 
 	for (int32_t i = 0; i < f->n; i++)
@@ -534,7 +534,7 @@ make_metrics(File *f, int odd)
 			min = max;
 			max = v;
 		}
-		file.n_lower = file.n_upper = odd != 6;
+		file.metrics.n_lower = file.metrics.n_upper = odd != 6;
 		if (bfi_single_value(arena, &min, &lower.bytes, &test_err) != BF_OK ||
 			bfi_single_value(arena, &max, &upper.bytes, &test_err) != BF_OK)
 			test_fail(__FILE__, __LINE__, "%s", test_err.text);
@@ -849,8 +849,11 @@ TEST(iceberg_prune_uuid_row_groups)
 		for (int32_t n_splits = -1; n_splits < 3; n_splits++)
 		{
 			BfIceBound lower = {.field_id = 7}, upper = {.field_id = 7};
-			BfIceFile file = {
-				.n_lower = 1, .n_upper = 1, .lower = &lower, .upper = &upper, .n_splits = n_splits};
+			BfIceFile file = {.metrics.n_lower = 1,
+							  .metrics.n_upper = 1,
+							  .metrics.lower = &lower,
+							  .metrics.upper = &upper,
+							  .n_splits = n_splits};
 			BfView metrics;
 
 			memset((uint8_t *) (uintptr_t) lo.v.view.ptr, ends[i][0], 16);
