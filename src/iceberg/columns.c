@@ -17,7 +17,7 @@ absent_id(int32_t id)
 static const BfSchema *
 other_schema(const BfIceTable *t, int32_t i)
 {
-	return i == 0 ? t->schema : &t->metadata->schemas[t->metadata->n_schemas - i];
+	return i == 0 ? t->schema : &t->metadata->schemas.all[t->metadata->schemas.n - i];
 }
 
 /* Field ids that were met; a table can have had thousands of schemas. */
@@ -115,7 +115,7 @@ bf_ice_point_columns(BfArena *a, const BfIceTable *t, const BfIcePoint *p, const
 	if (!p->past)
 		return BF_OK;
 	BF_TRY(collect(a, &ids, p->schema, NULL, &n, err));
-	for (int32_t i = 0; i <= t->metadata->n_schemas; i++)
+	for (int32_t i = 0; i <= t->metadata->schemas.n; i++)
 		BF_TRY(collect(a, &ids, other_schema(t, i), &last, &n, err));
 	BF_NEW(a, s, 1, err);
 	*s = *p->schema;
@@ -162,7 +162,7 @@ bf_ice_column_find(const BfIceTable *t, const BfIcePoint *p, const BfSchema *col
 	if (id > 0)
 		return find_id(columns, id);
 	found = find_name(p->schema, name);
-	for (int32_t i = 0; found < 0 && p->past && i <= t->metadata->n_schemas; i++)
+	for (int32_t i = 0; found < 0 && p->past && i <= t->metadata->schemas.n; i++)
 	{
 		const BfSchema *s = other_schema(t, i);
 		int32_t at = find_name(s, name);
@@ -225,12 +225,12 @@ bf_ice_key_column(BfArena *a, const BfIceMetadata *m, int32_t field_id, const Bf
 	const BfSchema *s = bf_ice_current_schema(m);
 
 	*out = NULL;
-	for (int32_t i = m->n_schemas; *out == NULL && i >= 0; i--)
+	for (int32_t i = m->schemas.n; *out == NULL && i >= 0; i--)
 	{
 		for (int32_t k = 0; *out == NULL && k < s->n_fields; k++)
 			BF_TRY(narrow(a, &s->fields[k], field_id, out, err));
 		if (i > 0)
-			s = &m->schemas[i - 1];
+			s = &m->schemas.all[i - 1];
 	}
 	return BF_OK;
 }

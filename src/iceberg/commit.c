@@ -138,11 +138,11 @@ write_manifests(Commit *c, BfError *err)
 	const BfIceMetadata *m = c->table->metadata;
 	int32_t number = 0;
 
-	for (int32_t i = 0; i < m->n_specs; i++)
+	for (int32_t i = 0; i < m->specs.n; i++)
 		for (int32_t k = 0; k < c->n_files; k++)
-			if (c->files[k].spec_id == m->specs[i].spec_id)
+			if (c->files[k].spec_id == m->specs.all[i].spec_id)
 			{
-				BF_TRY(write_manifest(c, &m->specs[i], number++, err));
+				BF_TRY(write_manifest(c, &m->specs.all[i], number++, err));
 				break;
 			}
 	return BF_OK;
@@ -257,7 +257,7 @@ add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
 	BF_TRY(bfi_json_set(snapshot, "sequence-number", json_integer(sequence_number), err));
 	BF_TRY(bfi_json_set(snapshot, "timestamp-ms", json_integer(c->now_ms), err));
 	BF_TRY(bfi_json_set(snapshot, "manifest-list", json_string(manifest_list), err));
-	BF_TRY(bfi_json_set(snapshot, "schema-id", json_integer(c->table->metadata->current_schema_id),
+	BF_TRY(bfi_json_set(snapshot, "schema-id", json_integer(c->table->metadata->schemas.current_id),
 						err));
 	BF_TRY(bfi_json_child(snapshot, "summary", false, summary, err));
 	BF_TRY(bfi_json_child(c->root, "refs", false, &refs, err));
@@ -335,8 +335,8 @@ bf_ice_can_commit(const BfIceTable *t, BfError *err)
 	if (m->format_version > 2)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "tables of format-version %d are not written",
 				m->format_version);
-	for (int32_t i = 0; i < m->n_snapshots; i++)
-		if (m->snapshots[i].id < 0)
+	for (int32_t i = 0; i < m->snapshots.n; i++)
+		if (m->snapshots.all[i].id < 0)
 			BF_FAIL(err, BF_ERR_UNSUPPORTED,
 					"the table has snapshot ids of more than 63 bits: they can't be written");
 	if (main != NULL && main->manifest_list == NULL)
@@ -400,7 +400,7 @@ commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError
 	for (int32_t i = 0; i < c->n_files; i++)
 		BF_TRY(check_file(c, &c->files[i], err));
 	BF_TRY(begin(c, err));
-	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->n_specs, err));
+	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->specs.n, err));
 	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
 	c->parent_id = c->branch.branch_head != NULL ? c->branch.branch_head->id
 				   : c->branch.main != NULL		 ? c->branch.main->id

@@ -74,13 +74,13 @@ upgrade_specs(const BfIceMetadata *m, json_t *root, BfError *err)
 
 	BF_TRY(bfi_json_set(root, "partition-specs", json_array(), err));
 	list = json_object_get(root, "partition-specs");
-	for (int32_t i = 0; i < m->n_specs; i++)
+	for (int32_t i = 0; i < m->specs.n; i++)
 		BF_TRY(bfi_json_append(list,
-							   json_pack("{s:i, s:o}", "spec-id", m->specs[i].spec_id, "fields",
-										 bfi_spec_fields_json(&m->specs[i])),
+							   json_pack("{s:i, s:o}", "spec-id", m->specs.all[i].spec_id, "fields",
+										 bfi_spec_fields_json(&m->specs.all[i])),
 							   err));
-	BF_TRY(bfi_json_set(root, "default-spec-id", json_integer(m->default_spec_id), err));
-	BF_TRY(bfi_json_set(root, "last-partition-id", json_integer(m->last_partition_id), err));
+	BF_TRY(bfi_json_set(root, "default-spec-id", json_integer(m->specs.default_id), err));
+	BF_TRY(bfi_json_set(root, "last-partition-id", json_integer(m->specs.last_partition_id), err));
 	json_object_del(root, "partition-spec");
 	return BF_OK;
 }
@@ -100,9 +100,9 @@ bfi_metadata_upgrade(const BfIceMetadata *m, const BfHost *host, json_t *root, B
 	{
 		json_t *schema = json_object_get(root, "schema");
 
-		BF_TRY(bfi_json_set(schema, "schema-id", json_integer(m->current_schema_id), err));
+		BF_TRY(bfi_json_set(schema, "schema-id", json_integer(m->schemas.current_id), err));
 		BF_TRY(bfi_json_set(root, "schemas", json_pack("[O]", schema), err));
-		BF_TRY(bfi_json_set(root, "current-schema-id", json_integer(m->current_schema_id), err));
+		BF_TRY(bfi_json_set(root, "current-schema-id", json_integer(m->schemas.current_id), err));
 	}
 	json_object_del(root, "schema");
 	BF_TRY(upgrade_specs(m, root, err));

@@ -76,18 +76,18 @@ sort_unique(IdIndex *ids, int32_t n, const char *what, BfError *err)
 static BfStatus
 current_schema(const json_t *root, BfIceMetadata *m, BfError *err)
 {
-	bool required = m->format_version > 1 || m->n_schemas == 0;
+	bool required = m->format_version > 1 || m->schemas.n == 0;
 	json_t *single;
 
-	m->current_schema_id = INT32_MIN;
-	BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", required, &m->current_schema_id, err));
-	if (m->current_schema_id != INT32_MIN)
+	m->schemas.current_id = INT32_MIN;
+	BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", required, &m->schemas.current_id, err));
+	if (m->schemas.current_id != INT32_MIN)
 		return BF_OK;
-	m->current_schema_id = m->schemas[0].schema_id;
-	if (m->n_schemas == 1)
+	m->schemas.current_id = m->schemas.all[0].schema_id;
+	if (m->schemas.n == 1)
 		return BF_OK;
 	BF_TRY(bfi_json_get_object(root, "", "schema", true, &single, err));
-	return bfi_json_get_i32(single, "schema", "schema-id", true, &m->current_schema_id, err);
+	return bfi_json_get_i32(single, "schema", "schema-id", true, &m->schemas.current_id, err);
 }
 
 static BfStatus
@@ -101,11 +101,11 @@ parse_schemas(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	if (list == NULL)
 		BF_TRY(bfi_json_get_object(root, "", m->format_version == 1 ? "schema" : "schemas", true,
 								   &single, err));
-	m->n_schemas = list != NULL ? (int32_t) json_array_size(list) : 1;
-	BF_NEW(a, m->schemas, m->n_schemas, err);
-	BF_NEW(a, m->schema_refusals, m->n_schemas, err);
-	BF_NEW(a, ids, m->n_schemas, err);
-	for (int32_t i = 0; i < m->n_schemas; i++)
+	m->schemas.n = list != NULL ? (int32_t) json_array_size(list) : 1;
+	BF_NEW(a, m->schemas.all, m->schemas.n, err);
+	BF_NEW(a, m->schemas.refusals, m->schemas.n, err);
+	BF_NEW(a, ids, m->schemas.n, err);
+	for (int32_t i = 0; i < m->schemas.n; i++)
 	{
 		const json_t *item = list != NULL ? json_array_get(list, (size_t) i) : single;
 
@@ -115,17 +115,17 @@ parse_schemas(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 			snprintf(where, sizeof where, "schema");
 		if (!json_is_object(item))
 			BF_FAIL(err, BF_ERR_CORRUPT, "%s: an object expected", where);
-		BF_TRY(bfi_schema_parse(a, item, where, &m->schemas[i], &m->schema_refusals[i], err));
-		ids[i] = (IdIndex){m->schemas[i].schema_id, i};
+		BF_TRY(bfi_schema_parse(a, item, where, &m->schemas.all[i], &m->schemas.refusals[i], err));
+		ids[i] = (IdIndex){m->schemas.all[i].schema_id, i};
 	}
-	BF_TRY(sort_unique(ids, m->n_schemas, "schemas", err));
+	BF_TRY(sort_unique(ids, m->schemas.n, "schemas", err));
 	if (list == NULL)
-		m->current_schema_id = m->schemas[0].schema_id;
+		m->schemas.current_id = m->schemas.all[0].schema_id;
 	else
 		BF_TRY(current_schema(root, m, err));
-	if (bf_ice_schema(m, m->current_schema_id) == NULL)
+	if (bf_ice_schema(m, m->schemas.current_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "current-schema-id: no schema has the id %d",
-				m->current_schema_id);
+				m->schemas.current_id);
 	return BF_OK;
 }
 
@@ -195,23 +195,23 @@ same_spec(const BfIceSpec *x, const BfIceSpec *y)
 static BfStatus
 default_spec(BfArena *a, const json_t *root, BfIceMetadata *m, bool listed, BfError *err)
 {
-	bool required = m->format_version > 1 || m->n_specs == 0;
+	bool required = m->format_version > 1 || m->specs.n == 0;
 	BfIceSpec single = {.spec_id = -1};
 	json_t *fields;
 
-	m->default_spec_id = listed ? INT32_MIN : 0;
-	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", required && listed, &m->default_spec_id,
+	m->specs.default_id = listed ? INT32_MIN : 0;
+	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", required && listed, &m->specs.default_id,
 							err));
-	if (m->default_spec_id != INT32_MIN)
+	if (m->specs.default_id != INT32_MIN)
 		return BF_OK;
-	m->default_spec_id = m->specs[0].spec_id;
-	if (m->n_specs == 1)
+	m->specs.default_id = m->specs.all[0].spec_id;
+	if (m->specs.n == 1)
 		return BF_OK;
 	BF_TRY(bfi_json_get_array(root, "", "partition-spec", true, &fields, err));
 	BF_TRY(parse_spec(a, fields, "partition-spec", &single, err));
-	for (int32_t i = 0; i < m->n_specs; i++)
-		if (same_spec(&m->specs[i], &single))
-			m->default_spec_id = m->specs[i].spec_id;
+	for (int32_t i = 0; i < m->specs.n; i++)
+		if (same_spec(&m->specs.all[i], &single))
+			m->specs.default_id = m->specs.all[i].spec_id;
 	return BF_OK;
 }
 
@@ -224,37 +224,37 @@ parse_specs(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	int32_t field_id_max = PARTITION_ID_FIRST - 1;
 
 	BF_TRY(bfi_json_get_array(root, "", "partition-specs", m->format_version > 1, &list, err));
-	m->n_specs = list != NULL ? (int32_t) json_array_size(list) : 1;
-	BF_NEW(a, m->specs, m->n_specs, err);
-	BF_NEW(a, ids, m->n_specs, err);
+	m->specs.n = list != NULL ? (int32_t) json_array_size(list) : 1;
+	BF_NEW(a, m->specs.all, m->specs.n, err);
+	BF_NEW(a, ids, m->specs.n, err);
 	if (list == NULL)
 	{
 		BF_TRY(bfi_json_get_array(root, "", "partition-spec", true, &fields, err));
-		BF_TRY(parse_spec(a, fields, "partition-spec", &m->specs[0], err));
+		BF_TRY(parse_spec(a, fields, "partition-spec", &m->specs.all[0], err));
 	}
-	for (int32_t i = 0; list != NULL && i < m->n_specs; i++)
+	for (int32_t i = 0; list != NULL && i < m->specs.n; i++)
 	{
 		const json_t *item = json_array_get(list, (size_t) i);
 
 		snprintf(where, sizeof where, "partition-specs[%d]", i);
 		if (!json_is_object(item))
 			BF_FAIL(err, BF_ERR_CORRUPT, "%s: an object expected", where);
-		BF_TRY(bfi_json_get_i32(item, where, "spec-id", true, &m->specs[i].spec_id, err));
+		BF_TRY(bfi_json_get_i32(item, where, "spec-id", true, &m->specs.all[i].spec_id, err));
 		BF_TRY(bfi_json_get_array(item, where, "fields", true, &fields, err));
-		BF_TRY(parse_spec(a, fields, where, &m->specs[i], err));
-		ids[i] = (IdIndex){m->specs[i].spec_id, i};
+		BF_TRY(parse_spec(a, fields, where, &m->specs.all[i], err));
+		ids[i] = (IdIndex){m->specs.all[i].spec_id, i};
 	}
-	BF_TRY(sort_unique(ids, m->n_specs, "partition-specs", err));
+	BF_TRY(sort_unique(ids, m->specs.n, "partition-specs", err));
 	BF_TRY(default_spec(a, root, m, list != NULL, err));
-	if (bf_ice_spec(m, m->default_spec_id) == NULL)
+	if (bf_ice_spec(m, m->specs.default_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "default-spec-id: no partition spec has the id %d",
-				m->default_spec_id);
-	for (int32_t i = 0; i < m->n_specs; i++)
-		for (int32_t k = 0; k < m->specs[i].n_fields; k++)
-			if (m->specs[i].fields[k].field_id > field_id_max)
-				field_id_max = m->specs[i].fields[k].field_id;
-	m->last_partition_id = field_id_max;
-	return bfi_json_get_i32(root, "", "last-partition-id", false, &m->last_partition_id, err);
+				m->specs.default_id);
+	for (int32_t i = 0; i < m->specs.n; i++)
+		for (int32_t k = 0; k < m->specs.all[i].n_fields; k++)
+			if (m->specs.all[i].fields[k].field_id > field_id_max)
+				field_id_max = m->specs.all[i].fields[k].field_id;
+	m->specs.last_partition_id = field_id_max;
+	return bfi_json_get_i32(root, "", "last-partition-id", false, &m->specs.last_partition_id, err);
 }
 
 static BfStatus
@@ -308,25 +308,25 @@ parse_snapshots(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	IdIndex *ids;
 
 	BF_TRY(bfi_json_get_array(root, "", "snapshots", false, &list, err));
-	m->n_snapshots = (int32_t) json_array_size(list);
-	BF_NEW(a, m->snapshots, m->n_snapshots, err);
-	BF_NEW(a, m->snapshots_by_id, m->n_snapshots, err);
-	BF_NEW(a, ids, m->n_snapshots, err);
-	for (int32_t i = 0; i < m->n_snapshots; i++)
+	m->snapshots.n = (int32_t) json_array_size(list);
+	BF_NEW(a, m->snapshots.all, m->snapshots.n, err);
+	BF_NEW(a, m->snapshots.by_id, m->snapshots.n, err);
+	BF_NEW(a, ids, m->snapshots.n, err);
+	for (int32_t i = 0; i < m->snapshots.n; i++)
 	{
 		snprintf(where, sizeof where, "snapshots[%d]", i);
 		BF_TRY(parse_snapshot(a, json_array_get(list, (size_t) i), where, m->format_version,
-							  &m->snapshots[i], err));
-		ids[i] = (IdIndex){m->snapshots[i].id, i};
+							  &m->snapshots.all[i], err));
+		ids[i] = (IdIndex){m->snapshots.all[i].id, i};
 	}
-	BF_TRY(sort_unique(ids, m->n_snapshots, "snapshots", err));
-	for (int32_t i = 0; i < m->n_snapshots; i++)
-		m->snapshots_by_id[i] = ids[i].index;
-	m->current_snapshot_id = -1;
-	BF_TRY(bfi_json_get_i64(root, "", "current-snapshot-id", false, &m->current_snapshot_id, err));
-	if (m->current_snapshot_id != -1 && bf_ice_snapshot(m, m->current_snapshot_id) == NULL)
+	BF_TRY(sort_unique(ids, m->snapshots.n, "snapshots", err));
+	for (int32_t i = 0; i < m->snapshots.n; i++)
+		m->snapshots.by_id[i] = ids[i].index;
+	m->snapshots.current_id = -1;
+	BF_TRY(bfi_json_get_i64(root, "", "current-snapshot-id", false, &m->snapshots.current_id, err));
+	if (m->snapshots.current_id != -1 && bf_ice_snapshot(m, m->snapshots.current_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "current-snapshot-id: no snapshot has the id %lld",
-				(long long) m->current_snapshot_id);
+				(long long) m->snapshots.current_id);
 	return BF_OK;
 }
 
@@ -348,9 +348,9 @@ parse_ref(const json_t *json, const char *name, const BfIceMetadata *m, BfIceRef
 	if (bf_ice_snapshot(m, ref->snapshot_id) == NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "%s.snapshot-id: no snapshot has the id %lld", where,
 				(long long) ref->snapshot_id);
-	if (strcmp(name, BF_ICE_BRANCH_MAIN) == 0 && ref->snapshot_id != m->current_snapshot_id)
+	if (strcmp(name, BF_ICE_BRANCH_MAIN) == 0 && ref->snapshot_id != m->snapshots.current_id)
 		BF_FAIL(err, BF_ERR_CORRUPT, "%s.snapshot-id is %lld, but current-snapshot-id is %lld",
-				where, (long long) ref->snapshot_id, (long long) m->current_snapshot_id);
+				where, (long long) ref->snapshot_id, (long long) m->snapshots.current_id);
 	return BF_OK;
 }
 
@@ -362,14 +362,14 @@ parse_refs(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	bool has_main = false;
 
 	BF_TRY(bfi_json_get_object(root, "", "refs", false, &map, err));
-	BF_NEW(a, m->refs, json_object_size(map) + 1, err);
+	BF_NEW(a, m->refs.all, json_object_size(map) + 1, err);
 	json_object_foreach(map, name, value)
 	{
-		BF_TRY(parse_ref(value, name, m, &m->refs[m->n_refs++], err));
+		BF_TRY(parse_ref(value, name, m, &m->refs.all[m->refs.n++], err));
 		has_main |= strcmp(name, BF_ICE_BRANCH_MAIN) == 0;
 	}
-	if (!has_main && m->current_snapshot_id != -1)
-		m->refs[m->n_refs++] = (BfIceRef){BF_ICE_BRANCH_MAIN, m->current_snapshot_id, true};
+	if (!has_main && m->snapshots.current_id != -1)
+		m->refs.all[m->refs.n++] = (BfIceRef){BF_ICE_BRANCH_MAIN, m->snapshots.current_id, true};
 	return BF_OK;
 }
 
@@ -379,16 +379,16 @@ parse_snapshot_log(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *er
 	json_t *list;
 
 	BF_TRY(bfi_json_get_array(root, "", "snapshot-log", false, &list, err));
-	m->n_snapshot_log = (int32_t) json_array_size(list);
-	BF_NEW(a, m->snapshot_log_ms, m->n_snapshot_log, err);
-	BF_NEW(a, m->snapshot_log_ids, m->n_snapshot_log, err);
-	for (int32_t i = 0; i < m->n_snapshot_log; i++)
+	m->snapshot_log.n = (int32_t) json_array_size(list);
+	BF_NEW(a, m->snapshot_log.ms, m->snapshot_log.n, err);
+	BF_NEW(a, m->snapshot_log.ids, m->snapshot_log.n, err);
+	for (int32_t i = 0; i < m->snapshot_log.n; i++)
 	{
 		const json_t *item = json_array_get(list, (size_t) i);
 
-		BF_TRY(bfi_json_get_i64(item, "snapshot-log", "timestamp-ms", true, &m->snapshot_log_ms[i],
+		BF_TRY(bfi_json_get_i64(item, "snapshot-log", "timestamp-ms", true, &m->snapshot_log.ms[i],
 								err));
-		BF_TRY(bfi_json_get_i64(item, "snapshot-log", "snapshot-id", true, &m->snapshot_log_ids[i],
+		BF_TRY(bfi_json_get_i64(item, "snapshot-log", "snapshot-id", true, &m->snapshot_log.ids[i],
 								err));
 	}
 	return BF_OK;
@@ -417,11 +417,11 @@ parse_table(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	BF_TRY(parse_schemas(a, root, m, err));
 	BF_TRY(parse_specs(a, root, m, err));
 	BF_TRY(bfi_json_get_object(root, "", "properties", false, &properties, err));
-	BF_TRY(bfi_json_text_map(a, properties, "properties", &m->n_properties, &m->property_keys,
-							 &m->property_values, err));
+	BF_TRY(bfi_json_text_map(a, properties, "properties", &m->properties.n, &m->properties.keys,
+							 &m->properties.values, err));
 	mapping = bf_ice_property(m, "schema.name-mapping.default");
 	if (mapping != NULL)
-		BF_TRY(bfi_name_mapping_apply(a, mapping, m->schemas, m->n_schemas, err));
+		BF_TRY(bfi_name_mapping_apply(a, mapping, m->schemas.all, m->schemas.n, err));
 	BF_TRY(parse_snapshots(a, root, m, err));
 	BF_TRY(parse_refs(a, root, m, err));
 	return parse_snapshot_log(a, root, m, err);
@@ -446,16 +446,16 @@ bf_ice_metadata_parse(BfArena *a, const void *bytes, size_t n, BfIceMetadata **o
 const BfSchema *
 bf_ice_schema(const BfIceMetadata *m, int32_t schema_id)
 {
-	for (int32_t i = 0; i < m->n_schemas; i++)
-		if (m->schemas[i].schema_id == schema_id)
-			return &m->schemas[i];
+	for (int32_t i = 0; i < m->schemas.n; i++)
+		if (m->schemas.all[i].schema_id == schema_id)
+			return &m->schemas.all[i];
 	return NULL;
 }
 
 const BfSchema *
 bf_ice_current_schema(const BfIceMetadata *m)
 {
-	const BfSchema *s = bf_ice_schema(m, m->current_schema_id);
+	const BfSchema *s = bf_ice_schema(m, m->schemas.current_id);
 
 	BF_ASSERT(s != NULL);
 	return s;
@@ -464,7 +464,7 @@ bf_ice_current_schema(const BfIceMetadata *m)
 BfStatus
 bf_ice_schema_check(const BfIceMetadata *m, const BfSchema *schema, BfError *err)
 {
-	const char *refusal = m->schema_refusals[schema - m->schemas];
+	const char *refusal = m->schemas.refusals[schema - m->schemas.all];
 
 	if (refusal != NULL)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the table's schema can't be read: %s", refusal);
@@ -474,9 +474,9 @@ bf_ice_schema_check(const BfIceMetadata *m, const BfSchema *schema, BfError *err
 const BfIceSpec *
 bf_ice_spec(const BfIceMetadata *m, int32_t spec_id)
 {
-	for (int32_t i = 0; i < m->n_specs; i++)
-		if (m->specs[i].spec_id == spec_id)
-			return &m->specs[i];
+	for (int32_t i = 0; i < m->specs.n; i++)
+		if (m->specs.all[i].spec_id == spec_id)
+			return &m->specs.all[i];
 	return NULL;
 }
 
@@ -485,18 +485,18 @@ bf_ice_snapshot(const BfIceMetadata *m, int64_t id)
 {
 	int32_t at;
 
-	BF_SEARCH(int32_t, at, m->n_snapshots, i, m->snapshots[m->snapshots_by_id[i]].id < id);
-	if (at == m->n_snapshots || m->snapshots[m->snapshots_by_id[at]].id != id)
+	BF_SEARCH(int32_t, at, m->snapshots.n, i, m->snapshots.all[m->snapshots.by_id[i]].id < id);
+	if (at == m->snapshots.n || m->snapshots.all[m->snapshots.by_id[at]].id != id)
 		return NULL;
-	return &m->snapshots[m->snapshots_by_id[at]];
+	return &m->snapshots.all[m->snapshots.by_id[at]];
 }
 
 const BfIceSnapshot *
 bf_ice_ref(const BfIceMetadata *m, const char *name)
 {
-	for (int32_t i = 0; i < m->n_refs; i++)
-		if (strcmp(m->refs[i].name, name) == 0)
-			return bf_ice_snapshot(m, m->refs[i].snapshot_id);
+	for (int32_t i = 0; i < m->refs.n; i++)
+		if (strcmp(m->refs.all[i].name, name) == 0)
+			return bf_ice_snapshot(m, m->refs.all[i].snapshot_id);
 	return NULL;
 }
 
@@ -512,7 +512,7 @@ find_text(const char *const *keys, const char *const *values, int32_t n, const c
 const char *
 bf_ice_property(const BfIceMetadata *m, const char *key)
 {
-	return find_text(m->property_keys, m->property_values, m->n_properties, key);
+	return find_text(m->properties.keys, m->properties.values, m->properties.n, key);
 }
 
 const char *
@@ -548,7 +548,7 @@ bf_ice_field_anywhere(const BfIceMetadata *m, int32_t field_id)
 {
 	const BfField *f = bf_ice_field(bf_ice_current_schema(m), field_id);
 
-	for (int32_t i = m->n_schemas - 1; f == NULL && i >= 0; i--)
-		f = bf_ice_field(&m->schemas[i], field_id);
+	for (int32_t i = m->schemas.n - 1; f == NULL && i >= 0; i--)
+		f = bf_ice_field(&m->schemas.all[i], field_id);
 	return f;
 }

@@ -48,6 +48,53 @@ typedef struct BfIceRef
 	bool is_branch;
 } BfIceRef;
 
+typedef struct BfIceSchemas
+{
+	int32_t n;
+	BfSchema *all; /* name mapping applied to all of them */
+	/* Per schema: why it can't be read (a type that we don't know), NULL = it can. */
+	const char **refusals;
+	int32_t current_id;
+} BfIceSchemas;
+
+typedef struct BfIceSpecs
+{
+	int32_t n;
+	BfIceSpec *all;
+	int32_t default_id;
+	int32_t last_partition_id;
+} BfIceSpecs;
+
+typedef struct BfIceSnapshots
+{
+	int64_t current_id; /* -1 = empty table */
+	int32_t n;
+	BfIceSnapshot *all; /* in file order */
+	int32_t *by_id;		/* indexes into `all`, ascending id */
+} BfIceSnapshots;
+
+typedef struct BfIceRefs
+{
+	int32_t n;
+	BfIceRef *all; /* `main` is always there when the table has a current snapshot */
+} BfIceRefs;
+
+typedef struct BfIceProperties
+{
+	int32_t n;
+	const char **keys;
+	const char **values;
+} BfIceProperties;
+
+/* Which snapshot was the current one from when on. */
+typedef struct BfIceSnapshotLog
+{
+	int32_t n;
+	int64_t *ms;
+	int64_t *ids;
+} BfIceSnapshotLog;
+
+/* As it was parsed; all of it lasts as long as the arena. */
 typedef struct BfIceMetadata
 {
 	int32_t format_version;
@@ -56,27 +103,12 @@ typedef struct BfIceMetadata
 	int64_t last_sequence_number;
 	int64_t last_updated_ms;
 	int32_t last_column_id;
-	int32_t n_schemas;
-	BfSchema *schemas; /* name mapping applied to all of them */
-	/* Per schema: why it can't be read (a type that we don't know), NULL = it can. */
-	const char **schema_refusals;
-	int32_t current_schema_id;
-	int32_t n_specs;
-	BfIceSpec *specs;
-	int32_t default_spec_id;
-	int32_t last_partition_id;
-	int64_t current_snapshot_id; /* -1 = empty table */
-	int32_t n_snapshots;
-	BfIceSnapshot *snapshots; /* in file order */
-	int32_t *snapshots_by_id; /* indexes into snapshots, ascending id */
-	int32_t n_refs;
-	BfIceRef *refs; /* `main` is always there when the table has a current snapshot */
-	int32_t n_properties;
-	const char **property_keys;
-	const char **property_values;
-	int32_t n_snapshot_log;
-	int64_t *snapshot_log_ms;
-	int64_t *snapshot_log_ids;
+	BfIceSchemas schemas;
+	BfIceSpecs specs;
+	BfIceSnapshots snapshots;
+	BfIceRefs refs;
+	BfIceProperties properties;
+	BfIceSnapshotLog snapshot_log;
 	void *json; /* json_t *, owned by the arena's clean-up; for iceberg/commit.c */
 } BfIceMetadata;
 

@@ -58,11 +58,11 @@ bf_ice_pruner_new(BfArena *a, const BfIceMetadata *m, const BfSchema *schema, co
 	BfIcePruner *p;
 
 	BF_NEW(a, p, 1, err);
-	*p = (BfIcePruner){.pred = pred, .schema = schema, .flags = flags, .n_specs = m->n_specs};
-	BF_NEW(a, p->specs, m->n_specs, err);
-	for (int32_t i = 0; i < m->n_specs; i++)
+	*p = (BfIcePruner){.pred = pred, .schema = schema, .flags = flags, .n_specs = m->specs.n};
+	BF_NEW(a, p->specs, m->specs.n, err);
+	for (int32_t i = 0; i < m->specs.n; i++)
 	{
-		const BfIceSpec *spec = &m->specs[i];
+		const BfIceSpec *spec = &m->specs.all[i];
 		PruneSpec *s = &p->specs[i];
 
 		s->spec_id = spec->spec_id;

@@ -31,12 +31,12 @@ at_ref(const BfIceTable *t, const char *name, BfIcePoint *out, BfError *err)
 {
 	const BfIceMetadata *m = t->metadata;
 
-	for (int32_t i = 0; i < m->n_refs; i++)
+	for (int32_t i = 0; i < m->refs.n; i++)
 	{
-		if (strcmp(m->refs[i].name, name) != 0)
+		if (strcmp(m->refs.all[i].name, name) != 0)
 			continue;
-		out->main = bf_ice_snapshot(m, m->refs[i].snapshot_id);
-		out->past = !m->refs[i].is_branch;
+		out->main = bf_ice_snapshot(m, m->refs.all[i].snapshot_id);
+		out->past = !m->refs.all[i].is_branch;
 		if (out->past)
 			return bf_ice_snapshot_schema(t, out->main->id, &out->schema, err);
 		out->schema = t->schema;
@@ -50,7 +50,7 @@ static const BfIceSnapshot *
 ancestor_at(const BfIceMetadata *m, const BfIceSnapshot *s, int64_t ms)
 {
 	for (int32_t steps = 0; s != NULL && s->timestamp_ms > ms; steps++)
-		s = steps < m->n_snapshots ? bf_ice_snapshot(m, s->parent_id) : NULL;
+		s = steps < m->snapshots.n ? bf_ice_snapshot(m, s->parent_id) : NULL;
 	return s;
 }
 
@@ -61,21 +61,21 @@ main_at(const BfIceMetadata *m, int64_t ms, const BfIceSnapshot **out, BfError *
 	int32_t latest = -1;
 
 	*out = NULL;
-	if (m->n_snapshot_log == 0)
+	if (m->snapshot_log.n == 0)
 	{
 		*out = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_MAIN), ms);
 		return BF_OK;
 	}
-	for (int32_t i = 0; i < m->n_snapshot_log; i++)
-		if (m->snapshot_log_ms[i] <= ms &&
-			(latest < 0 || m->snapshot_log_ms[i] >= m->snapshot_log_ms[latest]))
+	for (int32_t i = 0; i < m->snapshot_log.n; i++)
+		if (m->snapshot_log.ms[i] <= ms &&
+			(latest < 0 || m->snapshot_log.ms[i] >= m->snapshot_log.ms[latest]))
 			latest = i;
 	if (latest < 0)
 		return BF_OK;
-	*out = bf_ice_snapshot(m, m->snapshot_log_ids[latest]);
+	*out = bf_ice_snapshot(m, m->snapshot_log.ids[latest]);
 	if (*out == NULL)
 		BF_FAIL(err, BF_ERR_NOTFOUND, "snapshot %lld, current at that time, has expired",
-				(long long) m->snapshot_log_ids[latest]);
+				(long long) m->snapshot_log.ids[latest]);
 	return BF_OK;
 }
 

@@ -37,7 +37,7 @@ bfi_covered_parquet(BfArena *a, const BfIceTable *t, const BfIceSnapshot *head, 
 			return parse_coverage(a, text, BF_ICE_COVERED_PARQUET, s->id, out, err);
 		if (s->parent_id == -1)
 			return BF_OK;
-		if (++steps > m->n_snapshots)
+		if (++steps > m->snapshots.n)
 			BF_FAIL(err, BF_ERR_CORRUPT, "snapshots: the parents of %lld go round in a circle",
 					(long long) head->id);
 	}

@@ -164,12 +164,12 @@ bf_fuzz_iceberg_manifest(const uint8_t *data, size_t size)
 	manifest.spec_id = (int32_t) fuzz_take_below(&in, 3) - 1;
 	manifest.sequence_number = (int64_t) fuzz_take_below(&in, 3) - 1;
 	FUZZ_CHECK(bf_ice_metadata_parse(a, metadata, strlen(metadata), &m, &err) == BF_OK);
-	FUZZ_CHECK(bf_ice_pruner_new(a, m, &m->schemas[0],
-								 make_pred(a, &m->schemas[0], (uint8_t) fuzz_take_below(&in, 256),
-										   BF_PRED_AND, false),
+	FUZZ_CHECK(bf_ice_pruner_new(a, m, &m->schemas.all[0],
+								 make_pred(a, &m->schemas.all[0],
+										   (uint8_t) fuzz_take_below(&in, 256), BF_PRED_AND, false),
 								 BF_PRUNE_ALL, &some, &err) == BF_OK);
-	FUZZ_CHECK(bf_ice_pruner_new(a, m, &m->schemas[0], make_always(a, &m->schemas[0]), BF_PRUNE_ALL,
-								 &all, &err) == BF_OK);
+	FUZZ_CHECK(bf_ice_pruner_new(a, m, &m->schemas.all[0], make_always(a, &m->schemas.all[0]),
+								 BF_PRUNE_ALL, &all, &err) == BF_OK);
 	for (int i = 0; i < 2; i++)
 	{
 		BfSource *source;

@@ -182,12 +182,12 @@ TEST(iceberg_columns_of_many_schemas)
 	metadata = *t->metadata;
 	many = *t;
 	many.metadata = &metadata;
-	metadata.n_schemas = n;
-	metadata.schemas = bf_arena_alloc_array(a, (size_t) n, sizeof *metadata.schemas);
-	REQUIRE(metadata.schemas != NULL);
+	metadata.schemas.n = n;
+	metadata.schemas.all = bf_arena_alloc_array(a, (size_t) n, sizeof *metadata.schemas.all);
+	REQUIRE(metadata.schemas.all != NULL);
 	for (int32_t i = 0; i < n; i++)
 	{
-		BfSchema *s = &metadata.schemas[i];
+		BfSchema *s = &metadata.schemas.all[i];
 
 		s->schema_id = i;
 		s->n_fields = 200;

@@ -86,7 +86,7 @@ TEST(iceberg_create_table)
 	REQUIRE(t != NULL);
 	EXPECT_EQ(t->metadata->format_version, 2);
 	EXPECT_EQ(t->metadata->last_column_id, 4);
-	EXPECT_EQ(t->metadata->last_partition_id, 1003);
+	EXPECT_EQ(t->metadata->specs.last_partition_id, 1003);
 	EXPECT_EQ(t->schema->fields[3].id, 4);
 	EXPECT(t->schema->fields[0].required);
 	EXPECT_STR(t->schema->fields[0].doc, "the key");
@@ -174,7 +174,7 @@ TEST(iceberg_commit_unpartitioned)
 	EXPECT_EQ(bf_ice_snapshot(t2->metadata, second)->parent_id, id);
 	EXPECT_EQ(t2->metadata->last_sequence_number, 3);
 	EXPECT_STR(bf_ice_summary(bf_ice_snapshot(t2->metadata, second), "total-files-size"), "310");
-	EXPECT_EQ(t2->metadata->n_snapshot_log, 1);
+	EXPECT_EQ(t2->metadata->snapshot_log.n, 1);
 	EXPECT_EQ(json_array_size(json_object_get(t2->metadata->json, "metadata-log")), 2);
 	/* The older state is still what it was. */
 	EXPECT_EQ(plan(a, load(a, t1->metadata_path))->total_rows, 11);

@@ -104,7 +104,7 @@ TEST(iceberg_interop_commit)
 	}
 	skip_random();
 	REQUIRE_OK(bf_ice_load(a, metadata, NULL, &t, &test_err));
-	spec = bf_ice_spec(t->metadata, t->metadata->default_spec_id);
+	spec = bf_ice_spec(t->metadata, t->metadata->specs.default_id);
 	nulls = bf_arena_alloc(a, sizeof *nulls * (size_t) spec->n_fields);
 	text = bf_arena_strdup(a, list);
 	REQUIRE(nulls != NULL && text != NULL);

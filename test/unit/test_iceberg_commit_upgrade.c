@@ -61,7 +61,7 @@ TEST(iceberg_commit_upgrades)
 	spec = bf_ice_spec(t2->metadata, 0);
 	REQUIRE(spec != NULL && spec->n_fields == 1);
 	EXPECT_EQ(spec->fields[0].field_id, 1000);
-	EXPECT_EQ(t2->metadata->last_partition_id, 1000);
+	EXPECT_EQ(t2->metadata->specs.last_partition_id, 1000);
 	EXPECT_STR(bf_ice_property(t2->metadata, "owner"), "me");
 	json = t2->metadata->json;
 	EXPECT(json_object_get(json, "schema") == NULL);
@@ -105,8 +105,8 @@ TEST(iceberg_commit_upgrades_both_forms)
 	REQUIRE_OK(bf_ice_load(a, path, NULL, &t2, &test_err));
 	EXPECT_STR(t2->metadata->uuid, "9c12d441-03fe-4693-9a96-a0705ddf69c1");
 	EXPECT_EQ(t2->schema->schema_id, 1);
-	EXPECT_EQ(t2->metadata->default_spec_id, 3);
-	EXPECT_EQ(t2->metadata->last_partition_id, 1004);
+	EXPECT_EQ(t2->metadata->specs.default_id, 3);
+	EXPECT_EQ(t2->metadata->specs.last_partition_id, 1004);
 	EXPECT_EQ(json_array_size(json_object_get(t2->metadata->json, "schemas")), 2);
 	EXPECT_EQ(json_integer_value(json_object_get(t2->metadata->json, "default-sort-order-id")), 5);
 	/* Nothing of version 1 is left to contradict. */

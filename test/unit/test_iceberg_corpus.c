@@ -228,9 +228,9 @@ TEST(iceberg_corpus_snapshots)
 				 name, strchr(name, '.') + 1);
 		REQUIRE_OK(bf_ice_find_metadata(a, path, &metadata, &test_err));
 		REQUIRE_OK(bf_ice_load(a, metadata, NULL, &t, &test_err));
-		for (int32_t i = 0; i < t->metadata->n_snapshots; i++)
+		for (int32_t i = 0; i < t->metadata->snapshots.n; i++)
 		{
-			const BfIceSnapshot *s = &t->metadata->snapshots[i];
+			const BfIceSnapshot *s = &t->metadata->snapshots.all[i];
 			const char *total = bf_ice_summary(s, "total-records");
 			BfIcePlan *plan;
 			BfStatus status =

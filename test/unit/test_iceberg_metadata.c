@@ -44,9 +44,9 @@ TEST(iceberg_metadata_v2)
 	EXPECT_EQ(m->format_version, 2);
 	EXPECT_STR(m->location, "file:///t/");
 	EXPECT_EQ(m->last_sequence_number, 7);
-	EXPECT_EQ(m->current_snapshot_id, INT64_C(9007199254740993));
-	EXPECT_EQ(m->last_partition_id, 1000);
-	EXPECT_EQ(m->n_refs, 3);
+	EXPECT_EQ(m->snapshots.current_id, INT64_C(9007199254740993));
+	EXPECT_EQ(m->specs.last_partition_id, 1000);
+	EXPECT_EQ(m->refs.n, 3);
 	EXPECT(bf_ice_ref(m, "main") != NULL);
 	EXPECT_EQ(bf_ice_ref(m, "audit")->id, 11);
 	EXPECT(bf_ice_ref(m, "none") == NULL);
@@ -60,15 +60,15 @@ TEST(iceberg_metadata_v2)
 	EXPECT_EQ(s->parent_id, -1);
 	EXPECT_EQ(s->schema_id, -1);
 	EXPECT(bf_ice_snapshot(m, 12) == NULL);
-	EXPECT_EQ(m->n_snapshot_log, 1);
+	EXPECT_EQ(m->snapshot_log.n, 1);
 	REQUIRE(bf_ice_current_schema(m)->n_fields == 2);
-	EXPECT_EQ(m->schemas[0].fields[1].type.kind, BF_KIND_DECIMAL);
-	EXPECT_EQ(m->schemas[0].fields[1].type.precision, 9);
-	EXPECT_EQ(m->schemas[0].fields[1].type.scale, 2);
-	EXPECT(m->schemas[0].fields[0].required);
-	EXPECT_STR(m->schemas[0].fields[0].doc, "the key");
-	EXPECT(!m->schemas[0].fields[0].mapped);
-	EXPECT_EQ(m->specs[0].fields[0].transform.kind, BF_TRANSFORM_BUCKET);
+	EXPECT_EQ(m->schemas.all[0].fields[1].type.kind, BF_KIND_DECIMAL);
+	EXPECT_EQ(m->schemas.all[0].fields[1].type.precision, 9);
+	EXPECT_EQ(m->schemas.all[0].fields[1].type.scale, 2);
+	EXPECT(m->schemas.all[0].fields[0].required);
+	EXPECT_STR(m->schemas.all[0].fields[0].doc, "the key");
+	EXPECT(!m->schemas.all[0].fields[0].mapped);
+	EXPECT_EQ(m->specs.all[0].fields[0].transform.kind, BF_TRANSFORM_BUCKET);
 }
 
 /* What version 1 leaves out has a meaning. */
@@ -90,17 +90,17 @@ TEST(iceberg_metadata_v1)
 			  &m));
 	EXPECT_STR(m->uuid, "");
 	EXPECT_EQ(m->last_sequence_number, 0);
-	EXPECT_EQ(m->current_schema_id, 0);
-	EXPECT_EQ(m->default_spec_id, 0);
-	EXPECT_EQ(m->specs[0].fields[0].field_id, 1000);
-	EXPECT_EQ(m->specs[0].fields[1].field_id, 1001);
-	EXPECT_EQ(m->specs[0].fields[1].transform.kind, BF_TRANSFORM_UNKNOWN);
-	EXPECT_STR(m->specs[0].fields[1].transform_text, "zorder");
-	EXPECT_EQ(m->last_partition_id, 1001);
-	EXPECT_EQ(m->snapshots[0].n_manifests, 1);
-	EXPECT(m->snapshots[0].manifest_list == NULL);
+	EXPECT_EQ(m->schemas.current_id, 0);
+	EXPECT_EQ(m->specs.default_id, 0);
+	EXPECT_EQ(m->specs.all[0].fields[0].field_id, 1000);
+	EXPECT_EQ(m->specs.all[0].fields[1].field_id, 1001);
+	EXPECT_EQ(m->specs.all[0].fields[1].transform.kind, BF_TRANSFORM_UNKNOWN);
+	EXPECT_STR(m->specs.all[0].fields[1].transform_text, "zorder");
+	EXPECT_EQ(m->specs.last_partition_id, 1001);
+	EXPECT_EQ(m->snapshots.all[0].n_manifests, 1);
+	EXPECT(m->snapshots.all[0].manifest_list == NULL);
 	EXPECT_EQ(bf_ice_ref(m, "main")->id, 5);
-	EXPECT_EQ(m->schemas[0].fields[1].type.length, 5);
+	EXPECT_EQ(m->schemas.all[0].fields[1].type.length, 5);
 }
 
 /* Version 1 need not say which schema and spec are the current ones. */
@@ -122,11 +122,11 @@ TEST(iceberg_metadata_v1_without_ids)
 					 V1("\"schemas\":[" SCHEMA("4") "],\"partition-specs\":[{\"spec-id\":7,"
 													"\"fields\":[]}]"),
 					 &m));
-	EXPECT_EQ(m->current_schema_id, 4);
-	EXPECT_EQ(m->default_spec_id, 7);
+	EXPECT_EQ(m->schemas.current_id, 4);
+	EXPECT_EQ(m->specs.default_id, 7);
 	REQUIRE_OK(parse(a, V1(TWO ",\"schema\":" SCHEMA("3") ",\"partition-spec\":" DAYS("3")), &m));
-	EXPECT_EQ(m->current_schema_id, 3);
-	EXPECT_EQ(m->default_spec_id, 6);
+	EXPECT_EQ(m->schemas.current_id, 3);
+	EXPECT_EQ(m->specs.default_id, 6);
 	EXPECT_FAIL(parse(a, V1(TWO), &m), BF_ERR_CORRUPT, -1);
 	EXPECT_FAIL(parse(a, V1(TWO ",\"schema\":" SCHEMA("9") ",\"partition-spec\":" DAYS("3")), &m),
 				BF_ERR_CORRUPT, -1);
@@ -189,16 +189,16 @@ TEST(iceberg_metadata_refusals)
 			  "\"current-schema-id\":1}",
 			  &m));
 	REQUIRE_OK(bf_ice_schema_check(m, bf_ice_current_schema(m), &test_err));
-	EXPECT_EQ(m->schemas[1].fields[1].type.kind, BF_KIND_VARIANT);
-	EXPECT_EQ(m->schemas[1].fields[2].type.kind, BF_KIND_TIMESTAMPTZ_NS);
-	EXPECT_EQ(m->schemas[1].fields[3].type.kind, BF_KIND_NULL);
-	EXPECT_EQ(m->schemas[1].fields[4].type.kind, BF_KIND_GEOMETRY);
-	EXPECT_EQ(m->schemas[1].fields[5].type.kind, BF_KIND_GEOMETRY);
+	EXPECT_EQ(m->schemas.all[1].fields[1].type.kind, BF_KIND_VARIANT);
+	EXPECT_EQ(m->schemas.all[1].fields[2].type.kind, BF_KIND_TIMESTAMPTZ_NS);
+	EXPECT_EQ(m->schemas.all[1].fields[3].type.kind, BF_KIND_NULL);
+	EXPECT_EQ(m->schemas.all[1].fields[4].type.kind, BF_KIND_GEOMETRY);
+	EXPECT_EQ(m->schemas.all[1].fields[5].type.kind, BF_KIND_GEOMETRY);
 	EXPECT(!bf_ice_bound_value((BfView){(const uint8_t[16]){0}, 16}, BF_TYPE(GEOMETRY), &point));
-	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[0], &test_err), BF_ERR_UNSUPPORTED, -1);
+	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas.all[0], &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "column \"a\"") != NULL);
 	EXPECT(strstr(test_err.text, "raster(srid:4326)") != NULL);
-	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas[2], &test_err), BF_ERR_UNSUPPORTED, -1);
+	EXPECT_FAIL(bf_ice_schema_check(m, &m->schemas.all[2], &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "vector") != NULL);
 }
 
@@ -217,7 +217,7 @@ TEST(iceberg_metadata_wide_ids)
 					 "\"current-snapshot-id\":\"9876543210123456789\","
 					 "\"refs\":{\"b\":{\"snapshot-id\":9876543210123456789,\"type\":\"tag\"}}}",
 					 &m));
-	EXPECT_EQ(m->current_snapshot_id, id);
+	EXPECT_EQ(m->snapshots.current_id, id);
 	REQUIRE(bf_ice_snapshot(m, id) != NULL);
 	EXPECT_EQ(bf_ice_snapshot(m, id)->parent_id, -2);
 	EXPECT_STR(bf_ice_snapshot(m, id)->manifest_list, "x\"snapshot-id\":9876543210123456789");

@@ -388,7 +388,7 @@ compare_rows(const void *x, const void *y)
 static bool
 belongs(const Data *d, int32_t file, const BfValue *partition)
 {
-	if (d->metadata->specs[0].fields[0].transform.kind == BF_TRANSFORM_VOID)
+	if (d->metadata->specs.all[0].fields[0].transform.kind == BF_TRANSFORM_VOID)
 		return d->files[file].n < 6;
 	return same_values(d->files[file].partition, partition);
 }
@@ -396,7 +396,7 @@ belongs(const Data *d, int32_t file, const BfValue *partition)
 static void
 add_row(Data *d, const BfValue *row, bool old)
 {
-	const BfIceSpec *spec = &d->metadata->specs[0];
+	const BfIceSpec *spec = &d->metadata->specs.all[0];
 	BfValue partition[2];
 	int32_t i = 0;
 
@@ -550,7 +550,7 @@ make_data(Data *d, const char *type, const char *first, const char *second)
 	uint64_t nulls = test_random_below(3) == 0 ? 3 : 1000;
 
 	d->metadata = make_metadata(type, first, second);
-	d->type = d->metadata->schemas[0].fields[0].type;
+	d->type = d->metadata->schemas.all[0].fields[0].type;
 	d->n_files = 0;
 	for (int32_t i = 0; i < ROWS; i++)
 	{
@@ -715,7 +715,7 @@ check_pred(const Data *d, BfIceCache *cache, BfiManifestData *data, const BfPred
 		   const char *what, Tally *tally)
 {
 	BfIcePruner *all, *partitions;
-	const BfSchema *schema = &d->metadata->schemas[0];
+	const BfSchema *schema = &d->metadata->schemas.all[0];
 	int32_t group = (int32_t) random_between(1, 6);
 
 	REQUIRE_OK(bf_ice_pruner_new(arena, d->metadata, schema, pred, BF_PRUNE_ALL, &all, &test_err));
@@ -843,8 +843,8 @@ TEST(iceberg_prune_uuid_row_groups)
 	hi.v.view.ptr = bf_arena_alloc(arena, 16);
 	pred.values = &(BfValue){.type = BF_TYPE(UUID), .v.view = {bf_arena_alloc(arena, 16), 16}};
 	memset((uint8_t *) (uintptr_t) pred.values->v.view.ptr, 0x77, 16);
-	REQUIRE_OK(bf_ice_pruner_new(arena, d.metadata, &d.metadata->schemas[0], &pred, BF_PRUNE_ALL,
-								 &pruner, &test_err));
+	REQUIRE_OK(bf_ice_pruner_new(arena, d.metadata, &d.metadata->schemas.all[0], &pred,
+								 BF_PRUNE_ALL, &pruner, &test_err));
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
 		for (int32_t n_splits = -1; n_splits < 3; n_splits++)
 		{

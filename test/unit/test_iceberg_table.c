@@ -226,7 +226,7 @@ expect_plan(int line, const BfIceTable *t, int32_t n_files, int64_t rows, const 
 TEST(iceberg_coverage_of_main)
 {
 	BfIceTable *t = two_commits();
-	int64_t empty = t->metadata->current_snapshot_id;
+	int64_t empty = t->metadata->snapshots.current_id;
 
 	expect_plan(__LINE__, t, 2, 20, "7:0-19", "");
 	/* A snapshot of ours moved 0-12 to Parquet: the first file is gone, of the second 7 are left.
@@ -257,7 +257,7 @@ TEST(iceberg_coverage_damaged)
 {
 	BfArena *a = test_arena();
 	BfIceTable *t = two_commits();
-	int64_t empty = t->metadata->current_snapshot_id;
+	int64_t empty = t->metadata->snapshots.current_id;
 	BfIcePlan *p;
 
 	summary_set(t, empty, BF_ICE_COVERED_PARQUET, "7:9-0");

@@ -250,7 +250,7 @@ add_file(Commit *c, const BifangLedger *l, const Piece *pieces, int n)
 	memset(f, 0, sizeof *f);
 	BIFANG_CHECK(bf_logical_format(c->arena, &name, &f->path, &err), &err);
 	f->format = "LOG";
-	f->spec_id = c->t.ice->metadata->default_spec_id;
+	f->spec_id = c->t.ice->metadata->specs.default_id;
 	f->n_partition = c->spec == NULL ? 0 : c->spec->n_fields;
 	f->partition = pieces[0].values;
 	f->record_count = bf_rangeset_count(&name.ranges);
@@ -315,7 +315,7 @@ collect_files(Commit *c, const List *ledgers)
 	BfError err = {0};
 
 	c->covered = lake->plan->covered;
-	c->spec = bf_ice_spec(md, md->default_spec_id);
+	c->spec = bf_ice_spec(md, md->specs.default_id);
 	if (c->spec != NULL && c->spec->n_fields == 0)
 		c->spec = NULL;
 	if (c->spec != NULL)

@@ -37,9 +37,9 @@ put_refs(BifangShow *r, const BfIceMetadata *m, int64 snapshot_id)
 	StringInfoData s;
 
 	initStringInfo(&s);
-	for (int32 i = 0; i < m->n_refs; i++)
-		if (m->refs[i].snapshot_id == snapshot_id)
-			appendStringInfo(&s, "%s%s", s.len == 0 ? "" : ", ", m->refs[i].name);
+	for (int32 i = 0; i < m->refs.n; i++)
+		if (m->refs.all[i].snapshot_id == snapshot_id)
+			appendStringInfo(&s, "%s%s", s.len == 0 ? "" : ", ", m->refs.all[i].name);
 	if (s.len == 0)
 		bifang_show_null(r);
 	else
@@ -76,9 +76,9 @@ bifang_snapshots(PG_FUNCTION_ARGS)
 	const BfIceMetadata *m = lake_metadata(fcinfo);
 	BifangShow r = bifang_show_begin(fcinfo);
 
-	for (int32 i = 0; i < m->n_snapshots; i++)
+	for (int32 i = 0; i < m->snapshots.n; i++)
 	{
-		const BfIceSnapshot *s = &m->snapshots[i];
+		const BfIceSnapshot *s = &m->snapshots.all[i];
 
 		bifang_show(&r, Int64GetDatum(s->id));
 		bifang_show_count(&r, s->parent_id);
@@ -100,13 +100,13 @@ bifang_refs(PG_FUNCTION_ARGS)
 	const BfIceMetadata *m = lake_metadata(fcinfo);
 	BifangShow r = bifang_show_begin(fcinfo);
 
-	for (int32 i = 0; i < m->n_refs; i++)
+	for (int32 i = 0; i < m->refs.n; i++)
 	{
-		const BfIceSnapshot *s = bf_ice_snapshot(m, m->refs[i].snapshot_id);
+		const BfIceSnapshot *s = bf_ice_snapshot(m, m->refs.all[i].snapshot_id);
 
-		bifang_show_text(&r, m->refs[i].name);
-		bifang_show_text(&r, m->refs[i].is_branch ? "branch" : "tag");
-		bifang_show(&r, Int64GetDatum(m->refs[i].snapshot_id));
+		bifang_show_text(&r, m->refs.all[i].name);
+		bifang_show_text(&r, m->refs.all[i].is_branch ? "branch" : "tag");
+		bifang_show(&r, Int64GetDatum(m->refs.all[i].snapshot_id));
 		if (s == NULL)
 			bifang_show_null(&r);
 		else
@@ -120,9 +120,9 @@ bifang_refs(PG_FUNCTION_ARGS)
 static bool
 is_ancestor(const BfIceMetadata *m, int64 id)
 {
-	const BfIceSnapshot *s = bf_ice_snapshot(m, m->current_snapshot_id);
+	const BfIceSnapshot *s = bf_ice_snapshot(m, m->snapshots.current_id);
 
-	for (int32 i = 0; s != NULL && i <= m->n_snapshots; i++)
+	for (int32 i = 0; s != NULL && i <= m->snapshots.n; i++)
 	{
 		if (s->id == id)
 			return true;
@@ -139,15 +139,15 @@ bifang_history(PG_FUNCTION_ARGS)
 	const BfIceMetadata *m = lake_metadata(fcinfo);
 	BifangShow r = bifang_show_begin(fcinfo);
 
-	for (int32 i = 0; i < m->n_snapshot_log; i++)
+	for (int32 i = 0; i < m->snapshot_log.n; i++)
 	{
-		const BfIceSnapshot *s = bf_ice_snapshot(m, m->snapshot_log_ids[i]);
+		const BfIceSnapshot *s = bf_ice_snapshot(m, m->snapshot_log.ids[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		bifang_show_time_ms(&r, m->snapshot_log_ms[i]);
-		bifang_show(&r, Int64GetDatum(m->snapshot_log_ids[i]));
+		bifang_show_time_ms(&r, m->snapshot_log.ms[i]);
+		bifang_show(&r, Int64GetDatum(m->snapshot_log.ids[i]));
 		bifang_show_count(&r, s == NULL ? -1 : s->parent_id);
-		bifang_show(&r, BoolGetDatum(is_ancestor(m, m->snapshot_log_ids[i])));
+		bifang_show(&r, BoolGetDatum(is_ancestor(m, m->snapshot_log.ids[i])));
 		bifang_show_end_row(&r);
 	}
 	return (Datum) 0;

@@ -141,7 +141,7 @@ static void
 prepare_partitions(BifangModify *m)
 {
 	const BfIceMetadata *md = m->table.ice->metadata;
-	const BfIceSpec *spec = bf_ice_spec(md, md->default_spec_id);
+	const BfIceSpec *spec = bf_ice_spec(md, md->specs.default_id);
 
 	if (spec == NULL || spec->n_fields == 0)
 		return;

@@ -60,9 +60,9 @@ nearest_name(const BfSchema *s, const char *name)
 static const BfField *
 former_column(const BfIceMetadata *m, int32 field_id, const char *name)
 {
-	for (int32 i = m->n_schemas - 1; i >= 0; i--)
+	for (int32 i = m->schemas.n - 1; i >= 0; i--)
 	{
-		const BfSchema *s = &m->schemas[i];
+		const BfSchema *s = &m->schemas.all[i];
 		int32 at = field_id > 0 ? bf_schema_find_id(s, field_id) : bf_schema_find_name(s, name);
 
 		if (at >= 0)
