@@ -21,6 +21,32 @@
 /* What planning needs besides the plan. */
 #define WORK_BYTES_MAX ((size_t) 1 << 30)
 
+/* What was found; the files end up in the plan, the rest goes with the work's arena. */
+typedef struct FoundFiles
+{
+	BfIceDataFile *all; /* in the plan's arena */
+	BfiFileFlags *flags;
+	int32_t n;
+	int32_t capacity;
+	int64_t expected; /* entries, by the list */
+	BfMap paths;	  /* of files -> their number */
+} FoundFiles;
+
+/* Of files that are only counted. */
+typedef struct Totals
+{
+	int64_t files;
+	int64_t rows;
+	int64_t bytes;
+} Totals;
+
+typedef struct DeleteManifests
+{
+	int32_t n;
+	const BfIceManifest **all;
+} DeleteManifests;
+
+/* While a plan is made. */
 typedef struct PlanBuild
 {
 	BfArena *arena;
@@ -33,18 +59,12 @@ typedef struct PlanBuild
 	bool second_ref;	  /* reading bifang's manifests */
 	bool logical_deletes; /* the first snapshot deletes rows of its logical files too */
 	bool mixed;			  /* the manifest at hand, one of data, has deletes */
-	BfIceDataFile *files; /* in the plan's arena */
-	BfiFileFlags *flags;
-	int32_t n_files;
-	int32_t capacity;
-	int64_t expected; /* entries, by the list */
-	int64_t n_counted, rows_counted, bytes_counted;
+	FoundFiles found;
+	Totals totals;
 	const BfIceSpec *spec; /* of the file before: its constants are the partition values */
 	int32_t *constant_ids;
-	BfMap paths; /* of files -> their number */
 	BfiDeletePlan *deletes;
-	int32_t n_delete_manifests;
-	const BfIceManifest **delete_manifests;
+	DeleteManifests delete_manifests;
 } PlanBuild;
 
 BfStatus
@@ -83,27 +103,28 @@ files_room(PlanBuild *b, BfError *err)
 {
 	BfIceDataFile *more;
 	BfiFileFlags *flags;
-	int32_t capacity = b->capacity > 0 ? b->capacity * 2 : CAPACITY_FIRST;
+	int32_t capacity = b->found.capacity > 0 ? b->found.capacity * 2 : CAPACITY_FIRST;
 
-	if (b->n_files < b->capacity)
+	if (b->found.n < b->found.capacity)
 		return BF_OK;
-	if (b->n_files >= FILES_MAX)
+	if (b->found.n >= FILES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the snapshot has more than %d data files", FILES_MAX);
-	if (b->capacity == 0 && b->expected > capacity)
-		capacity = b->expected < CAPACITY_HINT_MAX ? (int32_t) b->expected : CAPACITY_HINT_MAX;
+	if (b->found.capacity == 0 && b->found.expected > capacity)
+		capacity =
+			b->found.expected < CAPACITY_HINT_MAX ? (int32_t) b->found.expected : CAPACITY_HINT_MAX;
 	BF_TRY(bf_check_cancel(bf_arena_host(b->work), err));
 	BF_NEW_RAW(b->arena, more, capacity, err);
 	BF_NEW_RAW(b->work, flags, capacity, err);
-	if (b->n_files > 0)
+	if (b->found.n > 0)
 	{
-		memcpy(more, b->files, (size_t) b->n_files * sizeof *more);
-		memcpy(flags, b->flags, (size_t) b->n_files * sizeof *flags);
+		memcpy(more, b->found.all, (size_t) b->found.n * sizeof *more);
+		memcpy(flags, b->found.flags, (size_t) b->found.n * sizeof *flags);
 	}
 	else if (b->pruner == NULL)
-		BF_TRY(bf_map_reserve(&b->paths, (uint64_t) capacity, err));
-	b->files = more;
-	b->flags = flags;
-	b->capacity = capacity;
+		BF_TRY(bf_map_reserve(&b->found.paths, (uint64_t) capacity, err));
+	b->found.all = more;
+	b->found.flags = flags;
+	b->found.capacity = capacity;
 	return BF_OK;
 }
 
@@ -235,20 +256,20 @@ keep_file(PlanBuild *b, const BfiEntry *e, bool pruned, BfError *err)
 	int64_t *found;
 
 	BF_TRY(files_room(b, err));
-	f = &b->files[b->n_files];
+	f = &b->found.all[b->found.n];
 	memset(f, 0, sizeof *f);
 	BF_TRY(fill_file(b, e, f, err));
 	/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
-	BF_TRY(bf_map_put_borrowed(&b->paths, f->path, e->path_len, e->path_hash, b->n_files, &found,
-							   err));
-	if (*found < b->n_files && b->flags[*found].second_ref == b->second_ref)
+	BF_TRY(bf_map_put_borrowed(&b->found.paths, f->path, e->path_len, e->path_hash, b->found.n,
+							   &found, err));
+	if (*found < b->found.n && b->found.flags[*found].second_ref == b->second_ref)
 		BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s", e->path);
-	if (*found < b->n_files)
+	if (*found < b->found.n)
 		return BF_OK;
-	b->flags[b->n_files++] = (BfiFileFlags){.second_ref = b->second_ref,
-											.pruned = pruned,
-											.takes_deletes = !pruned && !b->second_ref &&
-															 (!e->logical || b->logical_deletes)};
+	b->found.flags[b->found.n++] = (BfiFileFlags){
+		.second_ref = b->second_ref,
+		.pruned = pruned,
+		.takes_deletes = !pruned && !b->second_ref && (!e->logical || b->logical_deletes)};
 	return BF_OK;
 }
 
@@ -266,10 +287,10 @@ add_file(PlanBuild *b, const BfiEntry *e, BfError *err)
 	if (!b->scan->totals_only || e->logical)
 		return keep_file(b, e, pruned, err);
 	BF_DATA(err,
-			!__builtin_add_overflow(b->rows_counted, e->record_count, &b->rows_counted) &&
-				!__builtin_add_overflow(b->bytes_counted, e->file_size, &b->bytes_counted),
+			!__builtin_add_overflow(b->totals.rows, e->record_count, &b->totals.rows) &&
+				!__builtin_add_overflow(b->totals.bytes, e->file_size, &b->totals.bytes),
 			-1, "record counts or file sizes add up to more than 2^63");
-	b->n_counted++;
+	b->totals.files++;
 	return BF_OK;
 }
 
@@ -374,10 +395,10 @@ skip_by_summary(PlanBuild *b, const BfIceManifest *m)
 static BfStatus
 read_data(PlanBuild *b, const BfIceManifest *m, BfError *err)
 {
-	int32_t n = b->n_files;
+	int32_t n = b->found.n;
 
 	BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
-	return b->n_files > n && b->entries.lasting ? bfi_entries_hold(&b->entries, b->arena, err)
+	return b->found.n > n && b->entries.lasting ? bfi_entries_hold(&b->entries, b->arena, err)
 												: BF_OK;
 }
 
@@ -387,14 +408,14 @@ expect(PlanBuild *b, const BfIceManifest *manifests, int32_t n)
 	for (int32_t i = 0; i < n; i++)
 		if (!manifests[i].deletes && manifests[i].added_files >= 0 &&
 			manifests[i].existing_files >= 0)
-			b->expected += (int64_t) manifests[i].added_files + manifests[i].existing_files;
+			b->found.expected += (int64_t) manifests[i].added_files + manifests[i].existing_files;
 }
 
 static BfStatus
 read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err)
 {
 	expect(b, manifests, n);
-	BF_NEW(b->work, b->delete_manifests, n, err);
+	BF_NEW(b->work, b->delete_manifests.all, n, err);
 	for (int32_t i = 0; i < n; i++)
 	{
 		const BfIceManifest *m = &manifests[i];
@@ -409,7 +430,7 @@ read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err
 		if (!m->deletes)
 			BF_TRY(read_data(b, m, err));
 		if (m->deletes || b->mixed)
-			b->delete_manifests[b->n_delete_manifests++] = m;
+			b->delete_manifests.all[b->delete_manifests.n++] = m;
 	}
 	return BF_OK;
 }
@@ -446,25 +467,26 @@ read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *
 static BfStatus
 check_deletes(PlanBuild *b, BfError *err)
 {
-	for (int32_t i = 0; i < b->n_delete_manifests; i++)
-		if (b->delete_manifests[i]->deletes)
-			BF_TRY(bfi_entries_check(&b->entries, b->delete_manifests[i], err));
+	for (int32_t i = 0; i < b->delete_manifests.n; i++)
+		if (b->delete_manifests.all[i]->deletes)
+			BF_TRY(bfi_entries_check(&b->entries, b->delete_manifests.all[i], err));
 	return BF_OK;
 }
 
 static BfStatus
 read_deletes(PlanBuild *b, BfError *err)
 {
-	if (b->n_delete_manifests == 0)
+	if (b->delete_manifests.n == 0)
 		return BF_OK;
 	if (b->scan->totals_only)
 		return check_deletes(b, err);
 	b->entries.pruner = NULL;
-	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->files, b->flags, b->n_files,
-							   &b->paths, b->pruner, &b->counters, &b->deletes, err));
-	for (int32_t i = 0; i < b->n_delete_manifests; i++)
+	BF_TRY(bfi_delete_plan_new(b->arena, b->work, b->table, b->found.all, b->found.flags,
+							   b->found.n, &b->found.paths, b->pruner, &b->counters, &b->deletes,
+							   err));
+	for (int32_t i = 0; i < b->delete_manifests.n; i++)
 	{
-		const BfIceManifest *m = b->delete_manifests[i];
+		const BfIceManifest *m = b->delete_manifests.all[i];
 
 		if (!bfi_delete_plan_wants(b->deletes, m))
 		{
@@ -499,20 +521,20 @@ collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
 {
 	int32_t n = 0;
 
-	plan->files = b->files;
-	BF_TRY(bfi_coverage_of_files(b->arena, b->files, b->n_files, logical, err));
-	for (int32_t i = 0; i < b->n_files; i++)
-		if (!b->flags[i].pruned)
+	plan->files = b->found.all;
+	BF_TRY(bfi_coverage_of_files(b->arena, b->found.all, b->found.n, logical, err));
+	for (int32_t i = 0; i < b->found.n; i++)
+		if (!b->found.flags[i].pruned)
 		{
 			if (n != i)
-				plan->files[n] = b->files[i];
+				plan->files[n] = b->found.all[i];
 			plan->has_deletes |= bf_ice_n_deletes(&plan->files[n++]) > 0;
 		}
 	plan->n_files = n;
-	plan->n_counted = b->n_counted;
-	plan->total_rows = plan->rows_counted = b->rows_counted;
-	plan->total_bytes = plan->bytes_counted = b->bytes_counted;
-	plan->has_deletes |= b->scan->totals_only && b->n_delete_manifests > 0;
+	plan->n_counted = b->totals.files;
+	plan->total_rows = plan->rows_counted = b->totals.rows;
+	plan->total_bytes = plan->bytes_counted = b->totals.bytes;
+	plan->has_deletes |= b->scan->totals_only && b->delete_manifests.n > 0;
 	b->counters.files += b->entries.n_by_partition + b->entries.n_by_bounds;
 	b->counters.files_by_partition += b->entries.n_by_partition;
 	b->counters.files_by_bounds += b->entries.n_by_bounds;
@@ -608,7 +630,7 @@ plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, bool subtract,
 	b.work = bf_arena_new(host, "planning", WORK_BYTES_MAX);
 	if (b.work == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
-	bf_map_init(&b.paths, b.work, b.entries.seed);
+	bf_map_init(&b.found.paths, b.work, b.entries.seed);
 	status = build_plan(&b, subtract, plan, err);
 	bf_arena_free(b.work);
 	if (status != BF_OK)
