@@ -121,7 +121,7 @@ BfStatus
 bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParquetBloom **out,
 				 BfError *err)
 {
-	int32_t leaf = f->shapes[field].leaf;
+	int32_t leaf = f->tree.shapes[field].leaf;
 	BfiColumnChunk chunk;
 	BfiBloomHeader h;
 	BfParquetBloom *b;
@@ -131,17 +131,17 @@ bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParq
 	size_t len = HEADER_BYTES_MAX;
 	BfError ignored;
 
-	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->tree.schema.n_fields);
 	*out = NULL;
 	bf_error_clear(&ignored);
-	if (leaf < 0 || f->leaves[leaf].problem != NULL ||
+	if (leaf < 0 || f->tree.leaves[leaf].problem != NULL ||
 		bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK)
 		return BF_OK;
 	at = chunk.meta.bloom_offset;
-	if (at < 4 || at >= f->footer_pos)
+	if (at < 4 || at >= f->footer.pos)
 		return BF_OK;
-	if ((int64_t) len > f->footer_pos - at)
-		len = (size_t) (f->footer_pos - at);
+	if ((int64_t) len > f->footer.pos - at)
+		len = (size_t) (f->footer.pos - at);
 	BF_TRY(bf_source_window(f->source, at, len, &p, err));
 	c = bf_cursor(p, len, at);
 	if (bfi_thrift_struct(&c, &bfi_bloom_header_table, &h, sizeof h, &ignored) != BF_OK)
@@ -154,11 +154,11 @@ bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParq
 		return BF_OK;
 	/* Another algorithm, hash or compression than the first of each is one that we don't know. */
 	if (h.algorithm.seen != 1 || h.hash.seen != 1 || h.compression.seen != 1 || h.bytes <= 0 ||
-		h.bytes % BLOCK_BYTES != 0 || h.bytes > f->footer_pos - at)
+		h.bytes % BLOCK_BYTES != 0 || h.bytes > f->footer.pos - at)
 		return BF_OK;
 	BF_NEW(a, b, 1, err);
 	b->file = f;
-	b->leaf = &f->leaves[leaf];
+	b->leaf = &f->tree.leaves[leaf];
 	b->at = at;
 	b->n_blocks = (uint32_t) h.bytes / BLOCK_BYTES;
 	*out = b;

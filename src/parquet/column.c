@@ -33,11 +33,12 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 	size_t page_max = f->limits.page_bytes_max;
 	BfiColumn zero = {0};
 
-	BF_ASSERT(leaf >= 0 && leaf < f->n_leaves && shared->native != NULL && shared->dense != NULL);
+	BF_ASSERT(leaf >= 0 && leaf < f->tree.n_leaves && shared->native != NULL &&
+			  shared->dense != NULL);
 	*c = zero;
 	c->file = f;
 	c->leaf_index = leaf;
-	c->leaf = &f->leaves[leaf];
+	c->leaf = &f->tree.leaves[leaf];
 	c->shared = shared;
 	BF_NEW(a, c->batch.codes, BF_BATCH_ROWS * 2, err);
 	c->chunk.window.source = f->source;
@@ -85,9 +86,9 @@ bfi_column_init_levels(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf
 	BF_TRY(bf_buffer_new(a, levels_max + BFI_SLACK, &l->def, err));
 	BF_TRY(bf_buffer_new(a, (levels_max + 1) * 16, &l->dense, err));
 	BF_NEW(a, l->rep_def, c->leaf->max_rep + 1, err);
-	for (int32_t n = c->leaf->node; n > 0; n = f->nodes[n].parent)
-		if (f->nodes[n].repetition == BFI_REPEATED)
-			l->rep_def[f->nodes[n].rep] = (uint8_t) f->nodes[n].def;
+	for (int32_t n = c->leaf->node; n > 0; n = f->tree.nodes[n].parent)
+		if (f->tree.nodes[n].repetition == BFI_REPEATED)
+			l->rep_def[f->tree.nodes[n].rep] = (uint8_t) f->tree.nodes[n].def;
 	return BF_OK;
 }
 
@@ -104,21 +105,21 @@ open_chunk(BfiColumn *c, int32_t rg, BfError *err)
 	if (!bfi_codec_find(m->codec, &c->chunk.codec, &c->chunk.codec_ratio))
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the column is compressed with %s (%d)",
 				bfi_codec_name(m->codec), m->codec);
-	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer_pos,
+	BF_DATA(err, c->leaf->max_rep > 0 || m->n_values == f->row_groups[rg].n_rows, f->footer.pos,
 			"the column chunk has %lld values, its row group %lld rows", (long long) m->n_values,
 			(long long) f->row_groups[rg].n_rows);
 	c->chunk.levels_left = c->chunk.n_values = m->n_values;
 	c->chunk.all_dictionary = bfi_chunk_is_dictionary(m);
 	if (m->n_values == 0)
 		return BF_OK; /* such a chunk may have no pages, and any offsets */
-	BF_DATA(err, bfi_chunk_bytes(f, &chunk, &start, &end), f->footer_pos,
+	BF_DATA(err, bfi_chunk_bytes(f, &chunk, &start, &end), f->footer.pos,
 			"the column chunk has %lld bytes at %lld, the footer begins at %lld",
-			(long long) m->compressed_bytes, (long long) start, (long long) f->footer_pos);
+			(long long) m->compressed_bytes, (long long) start, (long long) f->footer.pos);
 	c->chunk.next_page = c->chunk.start = start;
 	c->chunk.window.pos = start;
 	c->chunk.window.len = 0;
 	c->chunk.window.end = end;
-	c->chunk.window.end_max = end + 100 < f->footer_pos ? end + 100 : f->footer_pos;
+	c->chunk.window.end_max = end + 100 < f->footer.pos ? end + 100 : f->footer.pos;
 	return BF_OK;
 }
 

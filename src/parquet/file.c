@@ -56,14 +56,14 @@ read_footer(BfParquetFile *f, BfError *err)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, size - TAIL_BYTES,
 				   "the footer has %u bytes, more than the limit of %zu", len,
 				   f->limits.footer_bytes_max);
-	f->footer_pos = size - TAIL_BYTES - (int64_t) len;
-	BF_ASSERT(f->footer_pos >= 0 && f->footer_pos + (int64_t) len < size);
+	f->footer.pos = size - TAIL_BYTES - (int64_t) len;
+	BF_ASSERT(f->footer.pos >= 0 && f->footer.pos + (int64_t) len < size);
 	BF_NEW_RAW(f->arena, copy, len, err);
 	if ((int64_t) len + TAIL_BYTES <= tail)
 		memcpy(copy, p + tail - TAIL_BYTES - len, len);
 	else
-		BF_TRY(bf_source_read(f->source, f->footer_pos, copy, len, err));
-	f->footer = (BfView){copy, len};
+		BF_TRY(bf_source_read(f->source, f->footer.pos, copy, len, err));
+	f->footer.bytes = (BfView){copy, len};
 	return BF_OK;
 }
 
@@ -75,9 +75,9 @@ locate_chunks(BfParquetFile *f, BfCursor *c, int32_t rg, BfError *err)
 
 	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && f->chunk_at != NULL);
 	BF_TRY(bfi_thrift_list(c, COLUMN_CHUNK_BYTES_MIN, &list, err));
-	BF_DATA(err, (int64_t) list.n == f->n_leaves && (list.n == 0 || list.type == BFI_T_STRUCT),
+	BF_DATA(err, (int64_t) list.n == f->tree.n_leaves && (list.n == 0 || list.type == BFI_T_STRUCT),
 			bf_cursor_offset(c), "row group %d has %u column chunks, the schema has %d columns", rg,
-			list.n, f->n_leaves);
+			list.n, f->tree.n_leaves);
 	for (uint32_t i = 0; i < list.n; i++)
 	{
 		f->chunk_at[(size_t) rg * list.n + i] = (uint32_t) (c->pos - c->start);
@@ -134,12 +134,13 @@ decode_row_groups(BfParquetFile *f, BfCursor *c, BfError *err)
 	BF_DATA(err, list.n == 0 || list.type == BFI_T_STRUCT, bf_cursor_offset(c),
 			"the row groups are not structs");
 	BF_DATA(err,
-			(uint64_t) list.n * (uint64_t) f->n_leaves <= f->footer.len / COLUMN_CHUNK_BYTES_MIN,
+			(uint64_t) list.n * (uint64_t) f->tree.n_leaves <=
+				f->footer.bytes.len / COLUMN_CHUNK_BYTES_MIN,
 			bf_cursor_offset(c), "%u row groups of %d columns in a footer of %u bytes", list.n,
-			f->n_leaves, f->footer.len);
+			f->tree.n_leaves, f->footer.bytes.len);
 	f->n_row_groups = (int32_t) list.n;
 	BF_NEW(f->arena, f->row_groups, list.n, err);
-	BF_NEW_RAW(f->arena, f->chunk_at, (size_t) list.n * (size_t) f->n_leaves, err);
+	BF_NEW_RAW(f->arena, f->chunk_at, (size_t) list.n * (size_t) f->tree.n_leaves, err);
 	for (int32_t i = 0; i < f->n_row_groups; i++)
 		BF_TRY(decode_row_group(f, c, i, err));
 	return BF_OK;
@@ -183,7 +184,7 @@ decode_key_values(BfParquetFile *f, BfCursor *c, BfError *err)
 static BfStatus
 decode_orders(BfParquetFile *f, BfiThriftList list, BfError *err)
 {
-	if ((int64_t) list.n != f->n_leaves || list.type != BFI_T_STRUCT)
+	if ((int64_t) list.n != f->tree.n_leaves || list.type != BFI_T_STRUCT)
 		return BF_OK;
 	BF_NEW(f->arena, f->orders, list.n, err);
 	for (uint32_t i = 0; i < list.n; i++)
@@ -221,7 +222,7 @@ decode_file_field(BfParquetFile *f, BfCursor *c, int16_t id, int type, Pending *
 	else if (id == 3 && type == BFI_T_I64)
 	{
 		p->has_rows = true;
-		return bf_cursor_varint(c, &f->n_rows_footer, err);
+		return bf_cursor_varint(c, &f->footer.n_rows, err);
 	}
 	else if (id == 4 && type == BFI_T_LIST && !p->has_row_groups)
 	{
@@ -251,7 +252,7 @@ decode_file_field(BfParquetFile *f, BfCursor *c, int16_t id, int type, Pending *
 static BfStatus
 decode_footer(BfParquetFile *f, BfError *err)
 {
-	BfCursor c = bf_cursor(f->footer.ptr, f->footer.len, f->footer_pos);
+	BfCursor c = bf_cursor(f->footer.bytes.ptr, f->footer.bytes.len, f->footer.pos);
 	Pending p = {0};
 
 	for (int16_t id = 0;;)
@@ -263,7 +264,7 @@ decode_footer(BfParquetFile *f, BfError *err)
 			break;
 		BF_TRY(decode_file_field(f, &c, id, type, &p, err));
 	}
-	BF_DATA(err, p.has_schema && p.has_rows && p.has_row_groups, f->footer_pos,
+	BF_DATA(err, p.has_schema && p.has_rows && p.has_row_groups, f->footer.pos,
 			"the footer lacks the schema, the number of rows or the row groups");
 	if (f->row_groups == NULL)
 		BF_TRY(decode_row_groups(f, &p.row_groups.c, err));
@@ -290,7 +291,7 @@ bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLimits *limits, BfP
 		status = decode_footer(f, err);
 	if (status != BF_OK)
 		return bf_error_object(err, bf_source_name(source));
-	BF_ASSERT(f->n_leaves < f->n_nodes && f->schema.n_fields < f->n_nodes);
+	BF_ASSERT(f->tree.n_leaves < f->tree.n_nodes && f->tree.schema.n_fields < f->tree.n_nodes);
 	bfi_writer_parse(f->created_by, &f->writer);
 	*out = f;
 	return BF_OK;
@@ -302,7 +303,7 @@ bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source, 
 {
 	BfParquetFile *f;
 
-	BF_ASSERT(known->footer.ptr != NULL && bf_source_size(source) > known->footer_pos);
+	BF_ASSERT(known->footer.bytes.ptr != NULL && bf_source_size(source) > known->footer.pos);
 	BF_NEW_RAW(a, f, 1, err);
 	*f = *known;
 	f->arena = a;
@@ -314,9 +315,9 @@ bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source, 
 BfStatus
 bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf, BfiColumnChunk *out, BfError *err)
 {
-	uint32_t at = f->chunk_at[(size_t) rg * (size_t) f->n_leaves + (size_t) leaf];
-	BfCursor c = bf_cursor(f->footer.ptr + at, f->footer.len - at, f->footer_pos + at);
-	int64_t file_at = f->footer_pos + at;
+	uint32_t at = f->chunk_at[(size_t) rg * (size_t) f->tree.n_leaves + (size_t) leaf];
+	BfCursor c = bf_cursor(f->footer.bytes.ptr + at, f->footer.bytes.len - at, f->footer.pos + at);
+	int64_t file_at = f->footer.pos + at;
 	const BfiColumnMetaData *m = &out->meta;
 
 	BF_TRY(bfi_thrift_struct(&c, &bfi_column_chunk_table, out, sizeof *out, err));
@@ -328,9 +329,9 @@ bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf, BfiColumnChunk 
 				   (int) (out->file_path.len > 200 ? 200 : out->file_path.len),
 				   (const char *) out->file_path.ptr);
 	BF_DATA(err, (out->seen & BFI_CC_META) != 0, file_at, "the column chunk has no metadata");
-	BF_DATA(err, m->type == (int32_t) f->leaves[leaf].physical, file_at,
+	BF_DATA(err, m->type == (int32_t) f->tree.leaves[leaf].physical, file_at,
 			"the column chunk is of type %s, the schema says %s", bfi_physical_name(m->type),
-			bfi_physical_name((int32_t) f->leaves[leaf].physical));
+			bfi_physical_name((int32_t) f->tree.leaves[leaf].physical));
 	BF_DATA(err, m->n_values >= 0 && m->compressed_bytes >= 0, file_at,
 			"the column chunk has %lld values in %lld bytes", (long long) m->n_values,
 			(long long) m->compressed_bytes);
@@ -346,8 +347,8 @@ bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *st
 	*start = m->data_page_offset;
 	if (m->dictionary_page_offset > 0 && m->dictionary_page_offset < *start)
 		*start = m->dictionary_page_offset;
-	return *start >= 4 && *start <= f->footer_pos &&
-		   !__builtin_add_overflow(*start, m->compressed_bytes, end) && *end <= f->footer_pos;
+	return *start >= 4 && *start <= f->footer.pos &&
+		   !__builtin_add_overflow(*start, m->compressed_bytes, end) && *end <= f->footer.pos;
 }
 
 void
@@ -365,13 +366,13 @@ bf_parquet_name(const BfParquetFile *f)
 const BfSchema *
 bf_parquet_schema(const BfParquetFile *f)
 {
-	return &f->schema;
+	return &f->tree.schema;
 }
 
 bool
 bf_parquet_has_field_ids(const BfParquetFile *f)
 {
-	return f->has_field_ids;
+	return f->tree.has_field_ids;
 }
 
 int64_t
@@ -418,5 +419,5 @@ bf_parquet_key_value(const BfParquetFile *f, const char *key)
 int32_t
 bf_parquet_n_leaves(const BfParquetFile *f)
 {
-	return f->n_leaves;
+	return f->tree.n_leaves;
 }

@@ -20,7 +20,7 @@ static BfStatus
 read_bytes(const BfParquetFile *f, int64_t at, int32_t len, const uint8_t **out, BfError *err)
 {
 	*out = NULL;
-	if (at < 4 || len <= 0 || at > f->footer_pos || len > f->footer_pos - at ||
+	if (at < 4 || len <= 0 || at > f->footer.pos || len > f->footer.pos - at ||
 		(size_t) len > f->limits.footer_bytes_max)
 		return BF_OK;
 	return bf_source_window(f->source, at, (size_t) len, out, err);
@@ -264,7 +264,7 @@ BfStatus
 bf_parquet_pages(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field,
 				 const BfParquetPages **out, BfError *err)
 {
-	int32_t leaf = f->shapes[field].leaf;
+	int32_t leaf = f->tree.shapes[field].leaf;
 	BfiColumnChunk chunk;
 	BfiOffsetIndex *index;
 	BfParquetPages *pages;
@@ -273,10 +273,10 @@ bf_parquet_pages(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field,
 	uint8_t *copy;
 	BfError ignored;
 
-	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->tree.schema.n_fields);
 	*out = NULL;
 	bf_error_clear(&ignored);
-	if (leaf < 0 || f->leaves[leaf].problem != NULL ||
+	if (leaf < 0 || f->tree.leaves[leaf].problem != NULL ||
 		bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK ||
 		(chunk.seen & BFI_CC_COLUMN_INDEX) == 0)
 		return BF_OK;

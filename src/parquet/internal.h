@@ -132,18 +132,16 @@ typedef enum BfiOrder
 	BFI_ORDER_OTHER /* known or unknown, but not by type */
 } BfiOrder;
 
-struct BfParquetFile
+typedef struct BfiFooter
 {
-	BfArena *arena;	  /* borrowed */
-	BfSource *source; /* borrowed */
-	BfParquetLimits limits;
-	BfView footer;		/* in arena; chunks are decoded from it when needed */
-	int64_t footer_pos; /* of its first byte in the file; no page may reach beyond */
-	int64_t n_rows;		/* sum over the row groups */
-	int64_t n_rows_footer;
-	int32_t n_row_groups;
-	BfiRowGroup *row_groups;
-	uint32_t *chunk_at; /* row group * n_leaves + leaf: where its ColumnChunk is in the footer */
+	BfView bytes;	/* in arena; chunks are decoded from it when needed */
+	int64_t pos;	/* of its first byte in the file; no page may reach beyond */
+	int64_t n_rows; /* as it says itself */
+} BfiFooter;
+
+/* The file's schema, as the file has it and as fields. */
+typedef struct BfiTree
+{
 	int32_t n_nodes;
 	BfiNode *nodes; /* depth first; node 0 is the root */
 	int32_t n_leaves;
@@ -151,11 +149,25 @@ struct BfParquetFile
 	BfiShape *shapes; /* one per field of the schema */
 	BfSchema schema;
 	bool has_field_ids;
+} BfiTree;
+
+/* As the footer has it; all of it lasts as long as the arena. */
+struct BfParquetFile
+{
+	BfArena *arena;	  /* borrowed */
+	BfSource *source; /* borrowed */
+	BfParquetLimits limits;
+	BfiFooter footer;
+	int64_t n_rows; /* sum over the row groups */
+	int32_t n_row_groups;
+	BfiRowGroup *row_groups;
+	uint32_t *chunk_at; /* row group * n_leaves + leaf: where its ColumnChunk is in the footer */
+	BfiTree tree;
+	uint8_t *orders; /* per leaf: BfiOrder; NULL = the file has none */
 	const char *created_by;
 	BfiWriter writer;
 	int32_t n_key_values;
 	BfiKeyValueText *key_values;
-	uint8_t *orders; /* per leaf: BfiOrder; NULL = the file has none */
 };
 
 /* Fills nodes, leaves and schema from the list of SchemaElements. */

@@ -83,7 +83,7 @@ use_a_guide(Plan *p, const BfiShape *s)
 	{
 		if (p->use[i - p->leaf_first] != LEAF_UNUSED)
 			return;
-		if (best < 0 || p->file->leaves[i].max_rep < p->file->leaves[best].max_rep)
+		if (best < 0 || p->file->tree.leaves[i].max_rep < p->file->tree.leaves[best].max_rep)
 			best = i;
 	}
 	if (best >= 0)
@@ -192,7 +192,7 @@ static BfStatus
 init_stream(BfArena *a, BfiNested *t, int32_t leaf, bool values, BfError *err)
 {
 	BfiColumn *c = &t->streams[t->n_streams++];
-	const BfiLeaf *l = &t->shared->file->leaves[leaf];
+	const BfiLeaf *l = &t->shared->file->tree.leaves[leaf];
 
 	t->failed = t->n_streams - 1;
 	BF_ASSERT(l->max_rep <= l->max_def);
@@ -209,20 +209,20 @@ bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *m
 				BfiNested **out, BfError *err)
 {
 	BfParquetFile *f = shared->file;
-	const BfiShape *shape = &f->shapes[field];
+	const BfiShape *shape = &f->tree.shapes[field];
 	int32_t n_leaves = shape->leaf_end - shape->leaf_first;
 	Plan plan = {.file = f, .leaf_first = shape->leaf_first};
 	int32_t n = 0;
 	BfiNested *t;
 
-	BF_ASSERT(field >= 0 && field < f->schema.n_fields && shape->leaf < 0);
+	BF_ASSERT(field >= 0 && field < f->tree.schema.n_fields && shape->leaf < 0);
 	BF_NEW(a, t, 1, err);
 	*out = t;
 	t->shared = shared;
 	t->failed = -1;
 	BF_NEW(a, plan.use, n_leaves, err);
 	BF_TRY(bf_buffer_new(a, f->limits.page_bytes_max + ((size_t) 1 << 20), &t->marks, err));
-	BF_TRY(build(a, &plan, &t->root, shape, &f->schema.fields[field], mapping, 1, err));
+	BF_TRY(build(a, &plan, &t->root, shape, &f->tree.schema.fields[field], mapping, 1, err));
 	for (int32_t i = 0; i < n_leaves; i++)
 		n += plan.use[i] != LEAF_UNUSED;
 	BF_NEW(a, t->streams, n, err);

@@ -33,7 +33,7 @@ in_leaf(const BfParquetFile *f, int32_t leaf, BfError *err)
 {
 	char path[BF_ERROR_COLUMN_MAX];
 
-	bfi_node_path(f, f->leaves[leaf].node, path, sizeof path);
+	bfi_node_path(f, f->tree.leaves[leaf].node, path, sizeof path);
 	bf_error_column(err, path);
 	return bf_error_object(err, bf_source_name(f->source));
 }
@@ -48,7 +48,7 @@ in_column(const BfParquetFile *f, const ScanColumn *c, int32_t field, BfError *e
 	if (leaf >= 0)
 		return in_leaf(f, leaf, err);
 	if (field >= 0)
-		bf_error_column(err, f->schema.fields[field].name);
+		bf_error_column(err, f->tree.schema.fields[field].name);
 	return bf_error_object(err, bf_source_name(f->source));
 }
 
@@ -58,13 +58,13 @@ init_column(BfArena *a, BfParquetScan *s, ScanColumn *c, int32_t field, const Bf
 {
 	const BfParquetFile *f = s->file;
 
-	BF_ASSERT(field >= 0 && field < f->schema.n_fields);
-	c->leaf = f->shapes[field].leaf;
+	BF_ASSERT(field >= 0 && field < f->tree.schema.n_fields);
+	c->leaf = f->tree.shapes[field].leaf;
 	if (c->leaf < 0)
 		return bfi_nested_init(a, &s->shared, field, mapping, &c->nested, err);
-	if (f->leaves[c->leaf].problem != NULL)
-		BF_FAIL(err, BF_ERR_UNSUPPORTED, "column \"%.100s\" has %s", f->schema.fields[field].name,
-				f->leaves[c->leaf].problem);
+	if (f->tree.leaves[c->leaf].problem != NULL)
+		BF_FAIL(err, BF_ERR_UNSUPPORTED, "column \"%.100s\" has %s",
+				f->tree.schema.fields[field].name, f->tree.leaves[c->leaf].problem);
 	return bfi_column_init(a, &c->flat, &s->shared, c->leaf, err);
 }
 
@@ -123,11 +123,11 @@ check_chunk(const BfParquetFile *f, int32_t rg, const BfiColumnChunk *chunk, BfE
 {
 	int64_t start, end;
 
-	BF_DATA(err, chunk->meta.n_values == f->row_groups[rg].n_rows, f->footer_pos,
+	BF_DATA(err, chunk->meta.n_values == f->row_groups[rg].n_rows, f->footer.pos,
 			"row group %d has %lld rows, but %lld values in a column", rg,
 			(long long) f->row_groups[rg].n_rows, (long long) chunk->meta.n_values);
 	BF_DATA(err, chunk->meta.n_values == 0 || bfi_chunk_bytes(f, chunk, &start, &end),
-			f->footer_pos, "row group %d has %lld rows, but their bytes reach into the footer", rg,
+			f->footer.pos, "row group %d has %lld rows, but their bytes reach into the footer", rg,
 			(long long) f->row_groups[rg].n_rows);
 	return BF_OK;
 }
@@ -136,12 +136,12 @@ check_chunk(const BfParquetFile *f, int32_t rg, const BfiColumnChunk *chunk, BfE
 static BfStatus
 check_rows(const BfParquetFile *f, int32_t rg, BfError *err)
 {
-	for (int32_t leaf = 0; leaf < f->n_leaves; leaf++)
+	for (int32_t leaf = 0; leaf < f->tree.n_leaves; leaf++)
 	{
 		BfiColumnChunk chunk;
 		BfError ignored;
 
-		if (f->leaves[leaf].max_rep > 0)
+		if (f->tree.leaves[leaf].max_rep > 0)
 			continue;
 		/* An unreadable chunk says nothing of the rows. */
 		if (bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK ||

@@ -25,12 +25,12 @@ bfi_node_path(const BfParquetFile *f, int32_t node, char *buf, size_t size)
 
 	BF_ASSERT(size > 0);
 	buf[0] = '\0';
-	for (; node > 0 && depth <= BFI_SCHEMA_DEPTH_MAX; node = f->nodes[node].parent)
+	for (; node > 0 && depth <= BFI_SCHEMA_DEPTH_MAX; node = f->tree.nodes[node].parent)
 		chain[depth++] = node;
 	while (depth-- > 0 && used < size)
 	{
 		int n = snprintf(buf + used, size - used, "%s%s", used > 0 ? "." : "",
-						 f->nodes[chain[depth]].name);
+						 f->tree.nodes[chain[depth]].name);
 
 		used += n > 0 ? (size_t) n : 0;
 	}
@@ -39,8 +39,8 @@ bfi_node_path(const BfParquetFile *f, int32_t node, char *buf, size_t size)
 static BfStatus
 fill_node(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, BfError *err)
 {
-	BfiNode *node = &f->nodes[i];
-	const BfiNode *parent = node->parent >= 0 ? &f->nodes[node->parent] : NULL;
+	BfiNode *node = &f->tree.nodes[i];
+	const BfiNode *parent = node->parent >= 0 ? &f->tree.nodes[node->parent] : NULL;
 
 	BF_ASSERT(node->parent < i);
 	BF_TRY_PTR(f->arena, node->name,
@@ -59,21 +59,21 @@ fill_node(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, Bf
 	node->repetition = (uint8_t) e->repetition;
 	node->def = (int16_t) (parent->def + (node->repetition != BFI_REQUIRED));
 	node->rep = (int16_t) (parent->rep + (node->repetition == BFI_REPEATED));
-	f->has_field_ids |= node->field_id != 0;
+	f->tree.has_field_ids |= node->field_id != 0;
 	return BF_OK;
 }
 
 static BfStatus
 add_leaf(BfParquetFile *f, int32_t i, const BfiSchemaElement *e, int64_t at, BfError *err)
 {
-	BfiLeaf *leaf = &f->leaves[f->n_leaves];
+	BfiLeaf *leaf = &f->tree.leaves[f->tree.n_leaves];
 
-	BF_ASSERT(f->n_leaves < f->n_nodes);
+	BF_ASSERT(f->tree.n_leaves < f->tree.n_nodes);
 	leaf->node = i;
-	leaf->max_def = f->nodes[i].def;
-	leaf->max_rep = f->nodes[i].rep;
+	leaf->max_def = f->tree.nodes[i].def;
+	leaf->max_rep = f->tree.nodes[i].rep;
 	BF_TRY(bfi_leaf_type(e, leaf, at, err));
-	f->nodes[i].leaf = f->n_leaves++;
+	f->tree.nodes[i].leaf = f->tree.n_leaves++;
 	return BF_OK;
 }
 
@@ -84,16 +84,16 @@ build_nodes(BfParquetFile *f, BfiThriftList elements, BfError *err)
 	OpenGroup open[BFI_SCHEMA_DEPTH_MAX + 1];
 	int depth = 0;
 
-	for (int32_t i = 0; i < f->n_nodes; i++)
+	for (int32_t i = 0; i < f->tree.n_nodes; i++)
 	{
 		BfiSchemaElement e;
 		int64_t at = bf_cursor_offset(&elements.c);
-		BfiNode *node = &f->nodes[i];
+		BfiNode *node = &f->tree.nodes[i];
 		bool is_group;
 
 		BF_TRY(bfi_thrift_struct(&elements.c, &bfi_schema_element_table, &e, sizeof e, err));
 		while (depth > 0 && open[depth - 1].left == 0)
-			f->nodes[open[--depth].node].end = i;
+			f->tree.nodes[open[--depth].node].end = i;
 		BF_DATA(err, i == 0 || depth > 0, at,
 				"the schema has more elements than its groups have children");
 		node->parent = depth > 0 ? open[depth - 1].node : -1;
@@ -102,7 +102,7 @@ build_nodes(BfParquetFile *f, BfiThriftList elements, BfError *err)
 		BF_TRY(fill_node(f, i, &e, at, err));
 		is_group = i == 0 || (e.seen & BFI_SE_TYPE) == 0;
 		node->end = i + 1;
-		node->first_leaf = f->n_leaves;
+		node->first_leaf = f->tree.n_leaves;
 		if (!is_group)
 		{
 			BF_DATA(err, e.n_children == 0, at, "column \"%.100s\" has both a type and children",
@@ -110,9 +110,9 @@ build_nodes(BfParquetFile *f, BfiThriftList elements, BfError *err)
 			BF_TRY(add_leaf(f, i, &e, at, err));
 			continue;
 		}
-		BF_DATA(err, e.n_children >= 0 && e.n_children < f->n_nodes - i, at,
+		BF_DATA(err, e.n_children >= 0 && e.n_children < f->tree.n_nodes - i, at,
 				"group \"%.100s\" has %d children, but only %d elements follow", node->name,
-				e.n_children, f->n_nodes - i - 1);
+				e.n_children, f->tree.n_nodes - i - 1);
 		node->n_children = e.n_children;
 		if (depth > BFI_SCHEMA_DEPTH_MAX - 1)
 			BF_FAIL_AT(err, BF_ERR_LIMIT, at, "the schema is nested deeper than %d",
@@ -120,7 +120,7 @@ build_nodes(BfParquetFile *f, BfiThriftList elements, BfError *err)
 		open[depth++] = (OpenGroup){i, e.n_children};
 	}
 	while (depth > 0 && open[depth - 1].left == 0)
-		f->nodes[open[--depth].node].end = f->n_nodes;
+		f->tree.nodes[open[--depth].node].end = f->tree.n_nodes;
 	BF_DATA(err, depth == 0, bf_cursor_offset(&elements.c),
 			"the schema ends before all groups have their children");
 	return BF_OK;
@@ -145,16 +145,17 @@ is_map(const BfiNode *n)
 static bool
 is_element(const BfParquetFile *f, int32_t list, int32_t r)
 {
-	const BfiNode *n = &f->nodes[r];
-	size_t len = strlen(f->nodes[list].name);
+	const BfiNode *n = &f->tree.nodes[r];
+	size_t len = strlen(f->tree.nodes[list].name);
 
 	if (n->leaf >= 0 || n->n_children != 1)
 		return true;
-	if (f->nodes[r + 1].repetition == BFI_REPEATED || is_list(n) || is_map(n))
+	if (f->tree.nodes[r + 1].repetition == BFI_REPEATED || is_list(n) || is_map(n))
 		return true;
 	if (strcmp(n->name, "array") == 0)
 		return true;
-	return strncmp(n->name, f->nodes[list].name, len) == 0 && strcmp(n->name + len, "_tuple") == 0;
+	return strncmp(n->name, f->tree.nodes[list].name, len) == 0 &&
+		   strcmp(n->name + len, "_tuple") == 0;
 }
 
 static BfStatus build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slot,
@@ -170,7 +171,7 @@ build_children(BfParquetFile *f, int32_t node, int32_t n, const BfiShape *slot, 
 	out->n_children = shape->n_children = n;
 	BF_NEW(f->arena, out->children, n, err);
 	BF_NEW(f->arena, shape->children, n, err);
-	for (int32_t i = 0; i < f->nodes[node].n_children; i++, child = f->nodes[child].end)
+	for (int32_t i = 0; i < f->tree.nodes[node].n_children; i++, child = f->tree.nodes[child].end)
 		BF_TRY(build_field(f, child, false, slot, &out->children[i], &shape->children[i], err));
 	return BF_OK;
 }
@@ -180,8 +181,8 @@ static void
 set_items(const BfParquetFile *f, int32_t repeated, BfiShape *list, BfiShape *items)
 {
 	memset(items, 0, sizeof *items);
-	items->slot_def = list->item_def = f->nodes[repeated].def;
-	items->slot_rep = list->item_rep = f->nodes[repeated].rep;
+	items->slot_def = list->item_def = f->tree.nodes[repeated].def;
+	items->slot_rep = list->item_rep = f->tree.nodes[repeated].rep;
 }
 
 /* `repeated`: the node that is repeated, `element`: it, or its only child. */
@@ -207,16 +208,17 @@ build_map(BfParquetFile *f, int32_t repeated, BfField *out, BfiShape *shape, BfE
 {
 	BfiShape items;
 
-	BF_ASSERT(f->nodes[repeated].n_children == 1 || f->nodes[repeated].n_children == 2);
+	BF_ASSERT(f->tree.nodes[repeated].n_children == 1 || f->tree.nodes[repeated].n_children == 2);
 	out->type = BF_TYPE(MAP);
 	set_items(f, repeated, shape, &items);
 	BF_TRY(build_children(f, repeated, 2, &items, out, shape, err));
-	if (f->nodes[repeated].n_children == 1)
+	if (f->tree.nodes[repeated].n_children == 1)
 	{
 		out->children[1] = (BfField){.name = "value", .type = BF_TYPE(NULL)};
 		shape->children[1] = items;
 		shape->children[1].node = shape->children[1].leaf = -1;
-		shape->children[1].leaf_first = shape->children[1].leaf_end = f->nodes[repeated].first_leaf;
+		shape->children[1].leaf_first = shape->children[1].leaf_end =
+			f->tree.nodes[repeated].first_leaf;
 	}
 	return BF_OK;
 }
@@ -224,8 +226,8 @@ build_map(BfParquetFile *f, int32_t repeated, BfField *out, BfiShape *shape, BfE
 static BfStatus
 build_group(BfParquetFile *f, int32_t node, BfField *out, BfiShape *shape, BfError *err)
 {
-	const BfiNode *n = &f->nodes[node];
-	const BfiNode *child = n->n_children == 1 ? &f->nodes[node + 1] : NULL;
+	const BfiNode *n = &f->tree.nodes[node];
+	const BfiNode *child = n->n_children == 1 ? &f->tree.nodes[node + 1] : NULL;
 	bool repeated_child = child != NULL && child->repetition == BFI_REPEATED;
 
 	if (n->logical == BFI_LOGICAL_VARIANT)
@@ -246,7 +248,7 @@ static BfStatus
 build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slot, BfField *out,
 			BfiShape *shape, BfError *err)
 {
-	const BfiNode *n = &f->nodes[node];
+	const BfiNode *n = &f->tree.nodes[node];
 
 	out->id = n->field_id;
 	out->name = n->name;
@@ -254,11 +256,12 @@ build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slo
 	shape->node = node;
 	shape->leaf = -1;
 	shape->leaf_first = n->first_leaf;
-	shape->leaf_end = n->end < f->n_nodes ? f->nodes[n->end].first_leaf : f->n_leaves;
+	shape->leaf_end =
+		n->end < f->tree.n_nodes ? f->tree.nodes[n->end].first_leaf : f->tree.n_leaves;
 	shape->slot_def = slot->slot_def;
 	shape->slot_rep = slot->slot_rep;
 	shape->def = n->def;
-	BF_ASSERT(shape->leaf_first <= shape->leaf_end && shape->leaf_end <= f->n_leaves);
+	BF_ASSERT(shape->leaf_first <= shape->leaf_end && shape->leaf_end <= f->tree.n_leaves);
 	if (n->repetition == BFI_REPEATED && !as_element)
 	{
 		/* The list is there whenever what is around it is. */
@@ -268,7 +271,7 @@ build_field(BfParquetFile *f, int32_t node, bool as_element, const BfiShape *slo
 	if (n->leaf < 0)
 		return build_group(f, node, out, shape, err);
 	shape->leaf = n->leaf;
-	out->type = f->leaves[n->leaf].type;
+	out->type = f->tree.leaves[n->leaf].type;
 	return BF_OK;
 }
 
@@ -283,17 +286,18 @@ bfi_schema_build(BfParquetFile *f, BfiThriftList elements, BfError *err)
 	if (elements.n > BFI_SCHEMA_NODES_MAX)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, at, "the schema has %u elements, more than %d", elements.n,
 				   BFI_SCHEMA_NODES_MAX);
-	f->n_nodes = (int32_t) elements.n;
-	BF_NEW(f->arena, f->nodes, f->n_nodes, err);
-	BF_NEW(f->arena, f->leaves, f->n_nodes, err);
+	f->tree.n_nodes = (int32_t) elements.n;
+	BF_NEW(f->arena, f->tree.nodes, f->tree.n_nodes, err);
+	BF_NEW(f->arena, f->tree.leaves, f->tree.n_nodes, err);
 	BF_TRY(build_nodes(f, elements, err));
 
-	f->schema.n_fields = f->nodes[0].n_children;
-	BF_NEW(f->arena, f->schema.fields, f->schema.n_fields, err);
-	BF_NEW(f->arena, f->shapes, f->schema.n_fields, err);
-	for (int32_t i = 0; i < f->schema.n_fields; i++, node = f->nodes[node].end)
+	f->tree.schema.n_fields = f->tree.nodes[0].n_children;
+	BF_NEW(f->arena, f->tree.schema.fields, f->tree.schema.n_fields, err);
+	BF_NEW(f->arena, f->tree.shapes, f->tree.schema.n_fields, err);
+	for (int32_t i = 0; i < f->tree.schema.n_fields; i++, node = f->tree.nodes[node].end)
 	{
-		BF_TRY(build_field(f, node, false, &top, &f->schema.fields[i], &f->shapes[i], err));
+		BF_TRY(
+			build_field(f, node, false, &top, &f->tree.schema.fields[i], &f->tree.shapes[i], err));
 	}
 	return BF_OK;
 }

@@ -132,7 +132,7 @@ same_bytes(BfView a, BfView b)
 static void
 choose_pair(const BfParquetFile *f, int32_t leaf, const BfiStatistics *s, BfView *min, BfView *max)
 {
-	const BfiLeaf *l = &f->leaves[leaf];
+	const BfiLeaf *l = &f->tree.leaves[leaf];
 	uint8_t order = f->orders != NULL ? f->orders[leaf] : (uint8_t) BFI_ORDER_UNDEFINED;
 	bool both_old = (s->seen & (BFI_STAT_MIN | BFI_STAT_MAX)) == (BFI_STAT_MIN | BFI_STAT_MAX);
 
@@ -201,13 +201,13 @@ is_nan(const BfValue *v)
 void
 bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, BfiBounds *out)
 {
-	const BfiLeaf *l = &f->leaves[leaf];
+	const BfiLeaf *l = &f->tree.leaves[leaf];
 	const BfiStatistics *s = &m->statistics;
 	bool fixed = l->physical != BFI_BYTE_ARRAY && l->physical != BFI_FLBA;
 	BfView min;
 	BfView max;
 
-	BF_ASSERT(leaf >= 0 && leaf < f->n_leaves);
+	BF_ASSERT(leaf >= 0 && leaf < f->tree.n_leaves);
 	memset(out, 0, sizeof *out);
 	out->null_count = -1;
 	if ((m->seen & BFI_CM_STATISTICS) == 0)
@@ -231,7 +231,7 @@ bfi_bounds(const BfParquetFile *f, int32_t leaf, const BfiColumnMetaData *m, Bfi
 static bool
 order_is_known(const BfParquetFile *f, int32_t leaf)
 {
-	const BfiLeaf *l = &f->leaves[leaf];
+	const BfiLeaf *l = &f->tree.leaves[leaf];
 	uint8_t order = f->orders != NULL ? f->orders[leaf] : (uint8_t) BFI_ORDER_UNDEFINED;
 
 	if (has_no_order(f, l))
@@ -242,7 +242,7 @@ order_is_known(const BfParquetFile *f, int32_t leaf)
 void
 bfi_page_bounds(const BfParquetFile *f, int32_t leaf, const BfiPageBounds *b, BfColumnStats *out)
 {
-	const BfiLeaf *l = &f->leaves[leaf];
+	const BfiLeaf *l = &f->tree.leaves[leaf];
 
 	if (!order_is_known(f, leaf))
 		return;
@@ -255,16 +255,16 @@ bfi_page_bounds(const BfParquetFile *f, int32_t leaf, const BfiPageBounds *b, Bf
 bool
 bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, BfColumnStats *out)
 {
-	int32_t leaf = f->shapes[field].leaf;
+	int32_t leaf = f->tree.shapes[field].leaf;
 	const BfiColumnMetaData *m;
 	BfiColumnChunk chunk;
 	BfiBounds bounds;
 	BfError ignored;
 
-	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->schema.n_fields);
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->tree.schema.n_fields);
 	memset(out, 0, sizeof *out);
 	bf_error_clear(&ignored);
-	if (leaf < 0 || f->leaves[leaf].problem != NULL ||
+	if (leaf < 0 || f->tree.leaves[leaf].problem != NULL ||
 		bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK)
 		return false;
 	m = &chunk.meta;
@@ -279,9 +279,9 @@ bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, Bf
 	out->max = bounds.max;
 	out->row_count = m->n_values;
 	out->null_count = bounds.null_count;
-	if (f->leaves[leaf].max_def == 0)
+	if (f->tree.leaves[leaf].max_def == 0)
 		out->null_count = 0;
-	if (f->leaves[leaf].storage == BF_STORE_NONE)
+	if (f->tree.leaves[leaf].storage == BF_STORE_NONE)
 		out->null_count = out->row_count;
 	out->may_have_nan = (m->seen & BFI_CM_STATISTICS) == 0 ||
 						(m->statistics.seen & BFI_STAT_NAN_COUNT) == 0 ||
@@ -361,9 +361,9 @@ bf_parquet_chunk_info(const BfParquetFile *f, BfArena *a, int32_t rg, int32_t le
 	BfiBounds bounds;
 	char path[1024];
 
-	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && leaf >= 0 && leaf < f->n_leaves);
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && leaf >= 0 && leaf < f->tree.n_leaves);
 	memset(out, 0, sizeof *out);
-	bfi_node_path(f, f->leaves[leaf].node, path, sizeof path);
+	bfi_node_path(f, f->tree.leaves[leaf].node, path, sizeof path);
 	BF_TRY_PTR(a, out->path, bf_arena_strdup(a, path), err);
 	if (bfi_chunk_meta(f, rg, leaf, &chunk, err) != BF_OK)
 	{
