@@ -40,3 +40,55 @@ SELECT relname FROM pg_class WHERE relnamespace = 'walls_imported'::regnamespace
 DELETE FROM bifang.iceberg_tables WHERE catalog_name = 'walls' AND table_name LIKE 'bad%';
 DELETE FROM bifang.iceberg_tables WHERE catalog_name = 'walls' AND table_name = 'orders';
 DROP FOREIGN TABLE bad1;
+
+-- What a caller sets says what a table is read at, in functions of others too, unless the table or
+-- the server has time_travel 'off'.
+SELECT snapshot_id AS first FROM bifang.snapshots('t') WHERE parent_id IS NULL \gset
+CREATE ROLE walls_caller;
+GRANT USAGE ON SCHEMA walls TO walls_caller;
+CREATE FUNCTION rows_of_t() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = walls AS 'SELECT count(*) FROM t';
+SET ROLE walls_caller;
+SELECT rows_of_t();
+SET bifang.as_of_snapshot = :first;
+SELECT rows_of_t();
+RESET ROLE;
+ALTER FOREIGN TABLE t OPTIONS (ADD time_travel 'off');
+SET ROLE walls_caller;
+SELECT rows_of_t();
+RESET bifang.as_of_snapshot;
+SET bifang.ref = 'nowhere';
+SELECT rows_of_t();
+SET bifang.as_of_timestamp = '2000-01-01';
+SELECT rows_of_t();
+RESET bifang.ref;
+RESET bifang.as_of_timestamp;
+RESET ROLE;
+-- Its own options count, and so does what a function sets for itself.
+ALTER FOREIGN TABLE t OPTIONS (ADD as_of_snapshot :'first');
+SELECT rows_of_t();
+ALTER FOREIGN TABLE t OPTIONS (DROP as_of_snapshot, DROP time_travel);
+ALTER FUNCTION rows_of_t() SET bifang.as_of_snapshot = '';
+SET bifang.as_of_snapshot = :first;
+SELECT rows_of_t();
+ALTER SERVER walls OPTIONS (ADD time_travel 'off');
+SELECT count(*) FROM t;
+ALTER FOREIGN TABLE t OPTIONS (ADD time_travel 'on');
+SELECT count(*) FROM t;
+ALTER FOREIGN TABLE t OPTIONS (DROP time_travel);
+ALTER SERVER walls OPTIONS (DROP time_travel);
+RESET bifang.as_of_snapshot;
+
+-- A setting that means nothing is refused where it is set.
+SELECT name, left(value, 40) AS value, left(failure(format('SET bifang.%s = %L', name, value)), 57) FROM (VALUES ('as_of_snapshot', 'x'),
+	('as_of_snapshot', '1.5'), ('as_of_snapshot', '9223372036854775808'), ('as_of_snapshot', ' -9223372036854775808 '),
+	('as_of_timestamp', 'yesterdayish'), ('as_of_timestamp', '2026-13-01'), ('as_of_timestamp', '2026-11-30 02:07:28.5+00'),
+	('as_of_timestamp', '999999-01-01'), ('as_of_timestamp', 'yesterday'), ('as_of_timestamp', '-infinity'),
+	('as_of_timestamp', repeat('2026-', 200)), ('ref', 'any'), ('as_of_snapshot', ''), ('as_of_timestamp', '')) AS s (name, value);
+\set ON_ERROR_STOP 0
+ALTER ROLE walls_caller SET bifang.as_of_timestamp = 'never';
+\set ON_ERROR_STOP 1
+RESET bifang.ref;
+RESET bifang.as_of_snapshot;
+RESET bifang.as_of_timestamp;
+REVOKE USAGE ON SCHEMA walls FROM walls_caller;
+DROP ROLE walls_caller;

@@ -82,7 +82,8 @@ typedef enum BifangIsolation
 	  "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, " \
 	  "user_id)'; used at creation only")
 
-/* Where in the table's history: at most one; without them, settings say. */
+/* Where in the table's history: at most one of the first three; without them, settings say if they
+ * may. */
 #define BIFANG_HISTORY_OPTIONS(X) \
 	X(as_of_snapshot, "as_of_snapshot", INT8, ON_TABLE, \
 	  NO_DEFAULT, ANYONE, "iceberg", \
@@ -92,7 +93,11 @@ typedef enum BifangIsolation
 	  "the table is read as the lake had it then; such a table cannot be written") \
 	X(ref, "ref", TEXT, ON_TABLE, \
 	  NO_DEFAULT, ANYONE, "iceberg", \
-	  "the branch or tag that is read; such a table cannot be written")
+	  "the branch or tag that is read; such a table cannot be written") \
+	X(time_travel, "time_travel", BOOL, ON_SERVER | ON_TABLE, \
+	  VALUE("true"), ANYONE, "iceberg", \
+	  "whether the settings bifang.as_of_snapshot, bifang.as_of_timestamp and bifang.ref of " \
+	  "whoever reads say what is read; off: what stands there is read, whoever asks")
 
 /* What becomes of what was recorded: paths, values, bytes. */
 #define BIFANG_VALUE_OPTIONS(X) \

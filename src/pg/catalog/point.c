@@ -76,7 +76,7 @@ wanted_point(const BifangOptions *o)
 	const char *ref = o->ref;
 	BfIceAt at = {.kind = BF_ICE_AT_CURRENT};
 
-	if (snapshot == NULL && timestamp == NULL && ref == NULL)
+	if (o->time_travel && snapshot == NULL && timestamp == NULL && ref == NULL)
 	{
 		snapshot = set_or_null(bifang_as_of_snapshot);
 		timestamp = set_or_null(bifang_as_of_timestamp);

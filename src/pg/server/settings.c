@@ -5,7 +5,9 @@
 
 #include <limits.h>
 
+#include "utils/datetime.h"
 #include "utils/guc.h"
+#include "utils/timestamp.h"
 
 #include "vec/pred.h"
 
@@ -38,26 +40,90 @@ typedef struct Setting
 	int size;
 	int least;
 	int most;
-	char **text;  /* "" until it is set */
+	char **text;			  /* "" until it is set */
+	GucStringCheckHook check; /* of the text, or NULL */
 	uint32 prune; /* BF_PRUNE_... that the flag stands for; results never depend on it */
 } Setting;
 
 #define FLAG(variable, initial) .flag = &(variable), .on = (initial)
 #define KB(variable, initial, low, high) \
 	.kb = &(variable), .size = (initial), .least = (low), .most = (high)
-#define TEXT(variable) .text = &(variable)
+#define TEXT(variable, checked) .text = &(variable), .check = (checked)
 #define PRUNES(variable, bit) .flag = &(variable), .on = true, .prune = (bit)
+
+/* What is set is looked at in configuration files too, at a start and without a transaction: these
+ * say no and raise nothing, where the types' own functions raise. */
+
+static bool
+check_snapshot(char **value, void **extra, GucSource source)
+{
+	const char *from = *value;
+	char *end;
+
+	(void) extra;
+	(void) source;
+	if (from[0] == '\0')
+		return true;
+	errno = 0;
+	(void) strtoi64(from, &end, 10);
+	if (end == from || errno != 0 || end[strspn(end, " \t\n")] != '\0')
+	{
+		GUC_check_errdetail("A snapshot is named by its number, a bigint.");
+		return false;
+	}
+	return true;
+}
+
+/* As of words like "now" and "yesterday" only that they are such: when it is read they are a time.
+ */
+static bool
+is_timestamp(const char *text)
+{
+	char fields_text[MAXDATELEN + MAXDATEFIELDS];
+	char *field[MAXDATEFIELDS];
+	int ftype[MAXDATEFIELDS];
+	int n, kind, zone;
+	struct pg_tm tm;
+	fsec_t fsec;
+	TimestampTz t;
+#if PG_VERSION_NUM >= 160000
+	DateTimeErrorExtra why;
+#endif
+
+	if (ParseDateTime(text, fields_text, sizeof fields_text, field, ftype, MAXDATEFIELDS, &n) != 0)
+		return false;
+#if PG_VERSION_NUM >= 160000
+	if (DecodeDateTime(field, ftype, n, &kind, &tm, &fsec, &zone, &why) != 0)
+#else
+	if (DecodeDateTime(field, ftype, n, &kind, &tm, &fsec, &zone) != 0)
+#endif
+		return false;
+	return kind != DTK_DATE || tm2timestamp(&tm, fsec, &zone, &t) == 0;
+}
+
+static bool
+check_timestamp(char **value, void **extra, GucSource source)
+{
+	(void) extra;
+	(void) source;
+	if ((*value)[0] == '\0' || is_timestamp(*value))
+		return true;
+	GUC_check_errdetail("It is read as a value of type timestamp with time zone.");
+	return false;
+}
 
 static const Setting settings[] = {
 	{"bifang.create_on_ddl", "CREATE FOREIGN TABLE makes the lake table when the catalog has none.",
 	 "Switched off when a dump is restored over an existing catalog.",
 	 FLAG(bifang_create_on_ddl, true)},
 	{"bifang.as_of_snapshot", "Snapshot that lake tables are read at, by number.",
-	 "Tables whose options say something else are not affected.", TEXT(bifang_as_of_snapshot)},
+	 "Tables whose options say something else are not affected.",
+	 TEXT(bifang_as_of_snapshot, check_snapshot)},
 	{"bifang.as_of_timestamp", "Time as of which lake tables are read.",
-	 "Tables whose options say something else are not affected.", TEXT(bifang_as_of_timestamp)},
+	 "Tables whose options say something else are not affected.",
+	 TEXT(bifang_as_of_timestamp, check_timestamp)},
 	{"bifang.ref", "Branch or tag that lake tables are read at.",
-	 "Tables whose options say something else are not affected.", TEXT(bifang_ref)},
+	 "Tables whose options say something else are not affected.", TEXT(bifang_ref, NULL)},
 	{"bifang.metadata_cache", "Memory that a backend may use to keep decoded manifests.", NULL,
 	 KB(bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES)},
 	{"bifang.footer_cache", "Memory that a backend may use to keep footers of Parquet files.", NULL,
@@ -110,7 +176,7 @@ bifang_settings_define(void)
 									PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 		else
 			DefineCustomStringVariable(s->name, s->about, s->more, s->text, "", PGC_USERSET, 0,
-									   NULL, NULL, NULL);
+									   s->check, NULL, NULL);
 	}
 	MarkGUCPrefixReserved("bifang");
 }
