@@ -99,8 +99,6 @@ CREATE FOREIGN TABLE foreign_to ("offset" bigint) SERVER s OPTIONS (format 'kafk
 CREATE FOREIGN TABLE foreign_to ("offset" bigint) SERVER s OPTIONS (format 'kafka_log', location :'log');
 ALTER FOREIGN TABLE foreign_to OPTIONS (ADD ref 'main');
 SELECT count(*) FROM foreign_to;
-ALTER FOREIGN TABLE foreign_to OPTIONS (DROP ref);
-SELECT count(*) FROM foreign_to;
 \set ON_ERROR_STOP 1
 
 DROP SERVER s CASCADE;

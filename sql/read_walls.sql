@@ -92,3 +92,31 @@ RESET bifang.as_of_snapshot;
 RESET bifang.as_of_timestamp;
 REVOKE USAGE ON SCHEMA walls FROM walls_caller;
 DROP ROLE walls_caller;
+
+-- Options that mean nothing for the table's format are refused, however they come together.
+\set pq :data '/parquet/alpha.parquet'
+CREATE SERVER walls_log FOREIGN DATA WRAPPER bifang_fdw OPTIONS (format 'kafka_log', time_travel 'off');
+SELECT option, failure(format($$CREATE FOREIGN TABLE walls.no (a int) SERVER walls OPTIONS (format 'parquet', location '/x', %s)$$, option))
+	FROM unnest(ARRAY[$$topic 'x'$$, $$isolation 'read_committed'$$, $$ref 'main'$$, $$as_of_snapshot '1'$$, $$as_of_timestamp 'now'$$,
+		$$time_travel 'off'$$, $$partition_by 'a'$$, $$namespace 'x'$$, $$"table" 'x'$$]) AS option;
+SELECT failure($$CREATE FOREIGN TABLE walls.no (a int) SERVER walls OPTIONS (location '/x', topic 'x')$$) AS format_by_default;
+SELECT failure($$CREATE FOREIGN TABLE walls.no (a int) SERVER walls_log OPTIONS (location '/x', ref 'x')$$) AS format_of_server;
+SELECT failure($$IMPORT FOREIGN SCHEMA x FROM SERVER walls INTO walls OPTIONS (format 'parquet', location '/x', isolation 'read_uncommitted')$$);
+CREATE FOREIGN TABLE options_of_log (a int) SERVER walls_log OPTIONS (location '/x', topic 'x');
+CREATE FOREIGN TABLE file (id bigint) SERVER walls OPTIONS (format 'parquet', location :'pq', out_of_range 'null');
+SELECT failure($$ALTER FOREIGN TABLE file OPTIONS (ADD ref 'main')$$);
+CREATE FOREIGN TABLE past (id bigint) SERVER walls OPTIONS (format 'iceberg', location :'orders', ref 'main');
+SELECT failure(format($$ALTER FOREIGN TABLE past OPTIONS (SET format 'parquet', SET location %L)$$, :'pq'));
+ALTER FOREIGN TABLE past OPTIONS (SET format 'parquet', SET location :'pq', DROP ref);
+SELECT (SELECT count(*) FROM past) = (SELECT count(*) FROM file) AS same;
+-- What is there already is let be, and what a dump brings.
+BEGIN;
+SET LOCAL check_function_bodies = off;
+SET LOCAL row_security = off;
+SET LOCAL search_path = '';
+CREATE FOREIGN TABLE walls.old (id bigint) SERVER walls OPTIONS (format 'parquet', location :'pq', ref 'main');
+COMMIT;
+SELECT (SELECT count(*) FROM old) = (SELECT count(*) FROM file) AS same;
+SELECT failure($$ALTER FOREIGN TABLE old OPTIONS (ADD invalid_text 'null')$$);
+ALTER FOREIGN TABLE old OPTIONS (ADD invalid_text 'null', DROP ref);
+DROP FOREIGN TABLE old, past, file, options_of_log;

@@ -10,7 +10,8 @@
  *
  *   default   VALUE("true") is what the member has when the option is not given; TOLD("...") only
  *             says what is done then
- *   kinds     word of the kind of tables (option format) that alone makes use of it, or ANY_KIND
+ *   kinds     word of the kind of tables (option format) that alone makes use of it and on whose
+ *             tables alone it may be set, or ANY_KIND
  */
 #ifndef BIFANG_PG_CATALOG_OPTION_LIST_H
 #define BIFANG_PG_CATALOG_OPTION_LIST_H

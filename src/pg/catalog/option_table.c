@@ -25,6 +25,7 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/server/roles.h"
+#include "pg/server/settings.h"
 
 typedef struct OptionDef OptionDef;
 
@@ -354,23 +355,6 @@ bifang_option_take(List *options, BifangOptionPlace place, void *io)
 	}
 }
 
-void
-bifang_option_check_format(List *options, BifangOptionPlace place, const char *format)
-{
-	ListCell *lc;
-
-	foreach (lc, options)
-	{
-		const OptionDef *d = find_option(((DefElem *) lfirst(lc))->defname, place);
-
-		if (d != NULL && d->kind != NULL && strcmp(d->kind, format) != 0)
-			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-							errmsg("option \"%s\" means nothing for tables of format \"%s\"",
-								   d->name, format),
-							errhint("Drop it; it is for tables of format \"%s\".", d->kind)));
-	}
-}
-
 /* Setting -------------------------------------------------------------------------------------- */
 
 static int
@@ -466,6 +450,37 @@ check_catalog_options(List *options)
 }
 
 void
+bifang_option_check_format(List *options, BifangOptionPlace place, const char *format)
+{
+	ListCell *lc;
+
+	if (bifang_session_restores_dump())
+		return;
+	foreach (lc, options)
+	{
+		const OptionDef *d = find_option(((DefElem *) lfirst(lc))->defname, place);
+
+		if (d != NULL && d->kind != NULL && strcmp(d->kind, format) != 0)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+							errmsg("option \"%s\" means nothing for tables of format \"%s\"",
+								   d->name, format),
+							errhint("Drop it; it is for tables of format \"%s\".", d->kind)));
+	}
+}
+
+/* The table's own format; that of its server is not known to a validator. NULL: not given. */
+static const char *
+given_format(List *options)
+{
+	ListCell *lc;
+
+	foreach (lc, options)
+		if (strcmp(((DefElem *) lfirst(lc))->defname, "format") == 0)
+			return defGetString(lfirst(lc));
+	return NULL;
+}
+
+void
 bifang_option_check(List *options, int place)
 {
 	union
@@ -492,6 +507,8 @@ bifang_option_check(List *options, int place)
 	}
 	if (place == ON_SERVER)
 		check_catalog_options(options);
+	if (place == ON_TABLE && given_format(options) != NULL)
+		bifang_option_check_format(options, BIFANG_ON_TABLE, given_format(options));
 }
 
 PG_FUNCTION_INFO_V1(bifang_fdw_validator);

@@ -73,7 +73,6 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 	server_map = out->location_map;
 	bifang_option_take(table->options, BIFANG_ON_TABLE, out);
 	out->own_map = out->location_map != server_map;
-	bifang_option_check_format(table->options, BIFANG_ON_TABLE, out->format->name);
 	check_together(out);
 }
 

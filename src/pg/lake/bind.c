@@ -1,8 +1,9 @@
 /*
  * pg/lake/bind.c: what CREATE FOREIGN TABLE does beyond PostgreSQL's own part.
  *
- * At the end of the command an event trigger looks at each new foreign table of the wrapper that
- * is a table of the catalog (format iceberg, no location):
+ * At the end of the command an event trigger looks at each new foreign table of the wrapper. Its
+ * options must be of use for its format, which the server may have said. Then, when it is a table
+ * of the catalog (format iceberg, no location):
  *
  *   1. options namespace and table, where left out, become the schema's and the relation's name
  *   2. the catalog has no such table: it is made from the columns (option partition_by)
@@ -38,6 +39,7 @@
 #include "utils/syscache.h"
 
 #include "pg/catalog/cache.h"
+#include "pg/catalog/option_table.h"
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/create.h"
@@ -159,19 +161,6 @@ bind_columns(Oid relid, const BifangLakeTable *row)
 
 /* The command --------------------------------------------------------------------------------- */
 
-/* The settings that every dump script begins with. */
-static bool
-session_restores_dump(void)
-{
-	const char *check_bodies = GetConfigOption("check_function_bodies", true, false);
-	const char *row_security = GetConfigOption("row_security", true, false);
-	const char *search_path = GetConfigOption("search_path", true, false);
-
-	return check_bodies != NULL && strcmp(check_bodies, "off") == 0 && row_security != NULL &&
-		   strcmp(row_security, "off") == 0 && search_path != NULL &&
-		   (search_path[0] == '\0' || strcmp(search_path, "\"\"") == 0);
-}
-
 static void
 bind_table(Oid relid)
 {
@@ -180,6 +169,7 @@ bind_table(Oid relid)
 	List *added = NIL;
 
 	bifang_options_get(relid, &o);
+	bifang_option_check_format(GetForeignTable(relid)->options, BIFANG_ON_TABLE, o.format->name);
 	if (!o.format->lake || o.location != NULL)
 		return;
 	if (o.ns == NULL)
@@ -197,7 +187,7 @@ bind_table(Oid relid)
 		add_table_options(relid, added);
 		CommandCounterIncrement();
 	}
-	if (!bifang_create_on_ddl || session_restores_dump())
+	if (!bifang_create_on_ddl || bifang_session_restores_dump())
 		return;
 	if (!bifang_lookup_now(&o, &row))
 	{

@@ -160,6 +160,18 @@ bifang_prune_flags(void)
 	return flags;
 }
 
+bool
+bifang_session_restores_dump(void)
+{
+	const char *check_bodies = GetConfigOption("check_function_bodies", true, false);
+	const char *row_security = GetConfigOption("row_security", true, false);
+	const char *search_path = GetConfigOption("search_path", true, false);
+
+	return check_bodies != NULL && strcmp(check_bodies, "off") == 0 && row_security != NULL &&
+		   strcmp(row_security, "off") == 0 && search_path != NULL &&
+		   (search_path[0] == '\0' || strcmp(search_path, "\"\"") == 0);
+}
+
 void
 bifang_settings_define(void)
 {

@@ -21,6 +21,9 @@ extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet f
  * with a warning, so nothing else may define one later. */
 extern void bifang_settings_define(void);
 
+/* Does the session have the settings that every dump script begins with? */
+extern bool bifang_session_restores_dump(void);
+
 /* BF_PRUNE_* of the settings bifang.enable_... */
 extern uint32 bifang_prune_flags(void);
 
