@@ -1,6 +1,7 @@
 /*
  * pg/write/locks.h: locks of ledgers and tables, held to the end of the transaction, visible in
- * pg_locks as advisory locks with objsubid 0xBF01 (ledger) and 0xBF02 (table).
+ * pg_locks as advisory locks with objsubid 0xBF01 (ledger) and 0xBF02 (table). That is a smallint
+ * there: -16639 and -16638.
  */
 #ifndef BIFANG_PG_WRITE_LOCKS_H
 #define BIFANG_PG_WRITE_LOCKS_H
