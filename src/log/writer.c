@@ -54,7 +54,9 @@ bf_ledger_writer_open(BfArena *a, const char *dir, BfLedgerEnd end, const BfLedg
 		bf_arena_free(w->work);
 		return bf_arena_fail(a, 0, err);
 	}
-	BF_TRY(named(w, w->host->mkdirs(w->host, dir, err), err));
+	/* Acknowledged bytes lie in a directory that was made durable before they were. */
+	if (end.position == 0)
+		BF_TRY(named(w, w->host->mkdirs(w->host, dir, err), err));
 	BF_TRY(bfi_writer_settle(w, err));
 	*out = w;
 	return BF_OK;
@@ -124,15 +126,28 @@ flush_indexes(BfLedgerWriter *w, BfError *err)
 
 /* ---- the end of a segment ---- */
 
+/* A sync that fails is the writer's end, also when the bytes are taken back afterwards: the kernel
+ * tells of it once, and may have dropped pages that earlier rows of the transaction are in. */
+static BfStatus
+sync_segment(BfLedgerWriter *w, BfError *err)
+{
+	bool dead = w->dead;
+
+	w->dead = true;
+	BF_TRY(w->host->sync(w->host, w->log, err));
+	BF_TRY(w->host->sync(w->host, w->index.file, err));
+	BF_TRY(w->host->sync(w->host, w->times.file, err));
+	w->dead = dead;
+	return BF_OK;
+}
+
 static BfStatus
 finish_segment(BfLedgerWriter *w, BfError *err)
 {
 	BF_TRY(bfi_writer_reserve_entries(w, err));
 	add_time_entry(w);
 	BF_TRY(flush_indexes(w, err));
-	BF_TRY(w->host->sync(w->host, w->log, err));
-	BF_TRY(w->host->sync(w->host, w->index.file, err));
-	return w->host->sync(w->host, w->times.file, err);
+	return sync_segment(w, err);
 }
 
 static BfStatus

@@ -41,7 +41,7 @@ struct BfLedgerWriter
 	bool settled;	/* the files are at `end` and open */
 	bool dirty;		/* the log has bytes that are not durable */
 	bool dir_dirty; /* names were made or removed since the directory was synced */
-	bool dead;		/* a sync failed, or the writer was closed */
+	bool dead;		/* a sync failed (for good: the kernel reports it once), or it was closed */
 };
 
 /* cut.c: closes what is open and brings the files to w->end. Not settled after a failure. */

@@ -237,6 +237,33 @@ TEST(log_crash_failed_sync_is_final)
 	bf_arena_free(a);
 }
 
+/* ... and where it failed at the end of a segment, going back to before that does not help: earlier
+ * rows of the transaction are in that segment. */
+TEST(log_crash_failed_sync_of_a_segment_is_final)
+{
+	Model m;
+	TestHost h;
+	BfArena *a;
+	BfLedgerWriter *w;
+	BfLedgerEnd before;
+	BfStatus status = BF_OK;
+
+	model_init(&m, "ledger", 7000);
+	test_host_init(&h);
+	a = bf_arena_new(&h.host, "writer", (size_t) 1 << 30);
+	REQUIRE_OK(bf_ledger_writer_open(a, m.dir, model_end(&m), &m.options, &w, &test_err));
+	REQUIRE_OK(model_append(&m, w, 5, 300));
+	before = bf_ledger_writer_end(w);
+	h.host.sync = broken_sync;
+	for (int i = 0; i < 20 && status == BF_OK; i++)
+		status = model_append(&m, w, 5, 300);
+	EXPECT_EQ(status, BF_ERR_IO);
+	h.host.sync = test_host()->sync;
+	EXPECT_EQ(bf_ledger_writer_rewind(w, before, &test_err), BF_ERR_IO);
+	EXPECT_EQ(bf_ledger_writer_sync(w, &test_err), BF_ERR_IO);
+	bf_arena_free(a);
+}
+
 /* Pages of the index files were written back, or not: the writer that takes the ledger up has both
  * indexes as they should be, though each entry that is left is right. */
 TEST(log_crash_loses_index_pages)
