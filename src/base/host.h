@@ -65,9 +65,9 @@ struct BfHost
 	BfStatus (*copy_range)(const BfHost *h, int from, int64_t from_pos, int to, int64_t to_pos,
 						   int64_t len, BfError *err);
 
-	/* Names. mkdirs makes parents too and is content with an existing directory; every parent
-	 * that it makes is durable on return. rename replaces; rename_new fails with BF_ERR_CONFLICT
-	 * if `to` exists. */
+	/* Names. mkdirs makes parents too and is content with an existing directory; every
+	 * name on the way that this user may have made is durable on return, whoever made it. rename
+	 * replaces; rename_new fails with BF_ERR_CONFLICT if `to` exists. */
 	BfStatus (*stat)(const BfHost *h, const char *path, BfPathInfo *info, BfError *err);
 	BfStatus (*list)(const BfHost *h, const char *dir, BfListEntry each, void *arg, BfError *err);
 	BfStatus (*mkdirs)(const BfHost *h, const char *dir, BfError *err);

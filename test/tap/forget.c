@@ -8,6 +8,9 @@
  *   FORGET_LOG      a line per call: "<pid> sync|syncdir|rename|unlink|rmdir <path>"; syncs of WAL
  *                   are "<pid> wal <path>"
  *
+ *   FORGET_FAIL     a file that holds the end of a path: syncs of files and directories whose
+ * path ends so fail with EIO while it is there
+ *
  * A call that fails leaves no trace.
  */
 #define _GNU_SOURCE
@@ -17,6 +20,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,11 +142,35 @@ named(const char *what, const char *path)
 	if (real == NULL)                 \
 	real = (type(*)(__VA_ARGS__)) dlsym(RTLD_NEXT, #name)
 
+/* Does the path end in what the file says? */
+static bool
+must_fail(int fd)
+{
+	const char *name = getenv("FORGET_FAIL");
+	char link[64], path[PATH_MAX], part[256];
+	int file = name != NULL ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n, m;
+
+	if (file < 0)
+		return false;
+	m = read(file, part, sizeof part - 1);
+	close(file);
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (m <= 0 || n < m)
+		return false;
+	part[m] = path[n] = '\0';
+	if (!lies_under(path, getenv("FORGET_ROOT")) || strcmp(path + n - m, part) != 0)
+		return false;
+	errno = EIO;
+	return true;
+}
+
 int
 fsync(int fd)
 {
 	REAL(int, fsync, int);
-	int rc = real(fd);
+	int rc = must_fail(fd) ? -1 : real(fd);
 
 	if (rc == 0)
 		synced(fd);
@@ -153,7 +181,7 @@ int
 fdatasync(int fd)
 {
 	REAL(int, fdatasync, int);
-	int rc = real(fd);
+	int rc = must_fail(fd) ? -1 : real(fd);
 
 	if (rc == 0)
 		synced(fd);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/file_perm.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 
@@ -162,42 +163,107 @@ bifang_host_sync_dir(const BfHost *h, const char *dir, BfError *err)
 	return BF_OK;
 }
 
-/* `path` is modified while it works and is whole again on return. */
-static BfStatus
-make_dirs(const BfHost *h, char *path, BfError *err)
+/*
+ * Directories whose name this process knows to be durable. That a directory is there says nothing:
+ * whoever made it may have failed to sync its parent, or be about to. Rather too few than too many:
+ * one more sync does no harm.
+ */
+#define DURABLE_MAX 256
+
+typedef struct DurableDir
 {
+	dev_t device;
+	ino_t inode;
+	uint32 path_hash; /* inodes are used again */
+} DurableDir;
+
+static DurableDir durable[DURABLE_MAX];
+static int next_durable = 0;
+
+static DurableDir
+durable_key(const char *path, const struct stat *st)
+{
+	return (DurableDir){st->st_dev, st->st_ino, string_hash(path, MAXPGPATH)};
+}
+
+static bool
+is_durable(const char *path, const struct stat *st)
+{
+	DurableDir key = durable_key(path, st);
+
+	for (int i = 0; i < DURABLE_MAX; i++)
+		if (durable[i].inode == key.inode && durable[i].device == key.device &&
+			durable[i].path_hash == key.path_hash)
+			return true;
+	return false;
+}
+
+static BfStatus make_dirs(const BfHost *h, char *path, BfError *err);
+
+/* Its name lasts, and those of the directories above. `path` is modified while it works and is
+ * whole again on return. */
+static BfStatus
+name_dir(const BfHost *h, char *path, BfError *err)
+{
+	char *slash = strrchr(path, '/');
 	struct stat st;
-	char *slash;
+	BfStatus status;
 
-	if (stat(path, &st) == 0)
+	Assert(slash != NULL);
+	if (slash != path)
 	{
-		if (S_ISDIR(st.st_mode))
-			return BF_OK;
-		bf_error(err, BF_ERR_IO, "exists and is not a directory");
-		return bf_error_object(err, path);
-	}
-	slash = strrchr(path, '/');
-	if (slash != NULL && slash != path)
-	{
-		BfStatus status;
-
-		*slash = '\0';
-		status = make_dirs(h, path, err);
-		*slash = '/';
-		BF_TRY(status);
-	}
-	if (mkdir(path, pg_dir_create_mode) != 0 && errno != EEXIST)
-		return bf_error_errno(err, errno, path, "create directory");
-	if (slash != NULL && slash != path)
-	{
-		BfStatus status;
-
 		*slash = '\0';
 		status = bifang_host_sync_dir(h, path, err);
 		*slash = '/';
 		BF_TRY(status);
 	}
+	if (stat(path, &st) == 0)
+		durable[next_durable++ % DURABLE_MAX] = durable_key(path, &st);
 	return BF_OK;
+}
+
+static BfStatus
+make_parents(const BfHost *h, char *path, BfError *err)
+{
+	char *slash = strrchr(path, '/');
+	BfStatus status;
+
+	if (slash == NULL || slash == path)
+		return BF_OK;
+	*slash = '\0';
+	status = make_dirs(h, path, err);
+	*slash = '/';
+	return status;
+}
+
+/* An existing directory: unless another user made it, it may have been one of us just now. */
+static BfStatus
+rely_on_dir(const BfHost *h, char *path, const struct stat *st, BfError *err)
+{
+	if (!enableFsync || st->st_uid != geteuid() || strcmp(path, DataDir) == 0 ||
+		is_durable(path, st))
+		return BF_OK;
+	BF_TRY(make_parents(h, path, err));
+	return name_dir(h, path, err);
+}
+
+/* `path` is modified while it works and is whole again on return. */
+static BfStatus
+make_dirs(const BfHost *h, char *path, BfError *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+	{
+		if (S_ISDIR(st.st_mode))
+			return rely_on_dir(h, path, &st, err);
+		bf_error(err, BF_ERR_IO, "exists and is not a directory");
+		return bf_error_object(err, path);
+	}
+	BF_TRY(make_parents(h, path, err));
+	if (mkdir(path, pg_dir_create_mode) != 0 && errno != EEXIST)
+		return bf_error_errno(err, errno, path, "create directory");
+	return name_dir(h, path, err);
 }
 
 BfStatus
