@@ -85,14 +85,17 @@ is_table(const BifangRemote *r, int row, int column)
 /* The column that V0 lacks is asked for by way of the whole row. Operators and types are named in
  * full: other schemas of that database are not trusted. */
 #define IS(column, arg) "t." column "::pg_catalog.text OPERATOR(pg_catalog.=) " arg
-#define TYPE_OF_T "pg_catalog.to_jsonb(t) OPERATOR(pg_catalog.->>) 'iceberg_type'::pg_catalog.text"
+/* No name and no path of a local file is as long; what is cut off can't be used. */
+#define SHORT(value) "pg_catalog.left((" value ")::pg_catalog.text, 4096)"
+#define TYPE_OF_T \
+	SHORT("pg_catalog.to_jsonb(t) OPERATOR(pg_catalog.->>) 'iceberg_type'::pg_catalog.text")
 
 /* What catalogs there are instead: their name is what is wrong most of the time. */
 static char *
 other_catalogs(const BifangOptions *o, const BifangRemoteParams *p)
 {
 	const char *sql =
-		psprintf("SELECT DISTINCT t.catalog_name::pg_catalog.text FROM %s t ORDER BY 1 LIMIT %d",
+		psprintf("SELECT DISTINCT " SHORT("t.catalog_name") " FROM %s t ORDER BY 1 LIMIT %d",
 				 tables_name(p), CATALOGS_NAMED + 1);
 	BifangRemote *r = bifang_remote_ask(o, p, sql, 0, NULL);
 	int n = PQntuples(r->result);
@@ -157,13 +160,13 @@ static char *
 ask_pointer(const BifangOptions *o, const BifangRemoteParams *p)
 {
 	const char *args[3] = {o->catalog_name, o->ns, o->table};
-	BifangRemote *r =
-		bifang_remote_ask(o, p,
-						  psprintf("SELECT t.metadata_location, " TYPE_OF_T
-								   " FROM %s t WHERE " IS("catalog_name", "$1") " AND " IS(
-									   "table_namespace", "$2") " AND " IS("table_name", "$3"),
-								   tables_name(p)),
-						  3, args);
+	BifangRemote *r = bifang_remote_ask(
+		o, p,
+		psprintf("SELECT " SHORT("t.metadata_location") ", " TYPE_OF_T " FROM %s t WHERE " IS(
+					 "catalog_name", "$1") " AND " IS("table_namespace",
+													  "$2") " AND " IS("table_name", "$3"),
+				 tables_name(p)),
+		3, args);
 	bool found = PQntuples(r->result) > 0;
 	char *location;
 	char *local;
@@ -349,12 +352,14 @@ bifang_remote_visit_tables(const BifangOptions *o, const char *ns, BifangTableVi
 	BifangRemoteParams p;
 
 	bifang_remote_params(o, &p);
-	r = bifang_remote_ask(o, &p,
-						  psprintf("SELECT t.table_name, t.metadata_location, " TYPE_OF_T
-								   " FROM %s t WHERE " IS("catalog_name", "$1") " AND " IS(
-									   "table_namespace", "$2") " ORDER BY 1",
-								   tables_name(&p)),
-						  2, args);
+	r = bifang_remote_ask(
+		o, &p,
+		psprintf("SELECT " SHORT("t.table_name") ", " SHORT(
+					 "t.metadata_location") ", " TYPE_OF_T
+											" FROM %s t WHERE " IS("catalog_name", "$1") " AND " IS(
+												"table_namespace", "$2") " ORDER BY 1",
+				 tables_name(&p)),
+		2, args);
 	rows = palloc_extended((Size) PQntuples(r->result) * sizeof *rows + 1, MCXT_ALLOC_HUGE);
 	for (int i = 0; i < PQntuples(r->result); i++)
 		if (is_table(r, i, 2))

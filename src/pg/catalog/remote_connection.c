@@ -290,6 +290,28 @@ open_remote(const BifangOptions *o, const BifangRemoteParams *p)
 
 /* Questions ----------------------------------------------------------------------------------- */
 
+/* Adds a row to the answer, or ends the connection: what the other side sends is as long as it
+ * likes. */
+static void
+keep_row(BifangRemote *r, const BifangRemoteParams *p, PGresult *row)
+{
+	int at = r->result == NULL ? 0 : PQntuples(r->result);
+	bool kept = true;
+
+	if (r->result == NULL)
+		kept = (r->result = PQcopyResult(row, PG_COPYRES_ATTRS)) != NULL;
+	for (int i = 0; kept && i < PQnfields(row); i++)
+		kept = PQgetisnull(row, 0, i)
+				   ? PQsetvalue(r->result, at, i, NULL, -1)
+				   : PQsetvalue(r->result, at, i, PQgetvalue(row, 0, i), PQgetlength(row, 0, i));
+	PQclear(row);
+	if (!kept)
+		fail_remote(r, p, ERRCODE_OUT_OF_MEMORY, "no memory for the answer of", "");
+	if (PQresultMemorySize(r->result) > BIFANG_REMOTE_ANSWER_MAX)
+		fail_remote(r, p, ERRCODE_PROGRAM_LIMIT_EXCEEDED, "too long an answer from",
+					psprintf("At most %d MB are taken.", BIFANG_REMOTE_ANSWER_MAX >> 20));
+}
+
 /* False: the connection was lost before there was an answer. */
 static bool
 exchange(BifangRemote *r, const BifangRemoteParams *p, const char *sql, int n,
@@ -302,7 +324,8 @@ exchange(BifangRemote *r, const BifangRemoteParams *p, const char *sql, int n,
 	Assert(n <= (int) lengthof(types));
 	PQclear(r->result);
 	r->result = NULL;
-	if (!PQsendQueryParams(r->conn, sql, n, types, args, NULL, NULL, 0))
+	if (!PQsendQueryParams(r->conn, sql, n, types, args, NULL, NULL, 0) ||
+		!PQsetSingleRowMode(r->conn))
 		return false;
 	for (;;)
 	{
@@ -317,8 +340,15 @@ exchange(BifangRemote *r, const BifangRemoteParams *p, const char *sql, int n,
 		next = PQgetResult(r->conn);
 		if (next == NULL)
 			break;
-		PQclear(r->result);
-		r->result = next;
+		if (PQresultStatus(next) == PGRES_SINGLE_TUPLE)
+			keep_row(r, p, next);
+		else if (PQresultStatus(next) == PGRES_TUPLES_OK && r->result != NULL)
+			PQclear(next); /* the end of the rows */
+		else
+		{
+			PQclear(r->result);
+			r->result = next;
+		}
 	}
 	return r->result != NULL && PQstatus(r->conn) != CONNECTION_BAD;
 }

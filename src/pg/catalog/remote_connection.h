@@ -15,6 +15,7 @@
 #include "pg/catalog/options.h"
 
 #define BIFANG_REMOTE_PARAMS_MAX 16
+#define BIFANG_REMOTE_ANSWER_MAX (64 << 20) /* bytes; some 300,000 tables of a namespace */
 
 typedef struct BifangRemoteParams
 {
@@ -45,7 +46,9 @@ typedef struct BifangRemote
 /* Raises when there is no user mapping, it names no user, or a password is needed and not there. */
 extern void bifang_remote_params(const BifangOptions *o, BifangRemoteParams *p);
 
-/* Asks, over the transaction's connection or a new one. The answer is r->result until the next. */
+/* Asks, over the transaction's connection or a new one. The answer is r->result until the next; one
+ * that is longer than the maximum raises when it is. The limit is looked at by rows, so the
+ * question has to bound what it asks for in each. */
 extern BifangRemote *bifang_remote_ask(const BifangOptions *o, const BifangRemoteParams *p,
 									   const char *sql, int n, const char *const *args);
 /* A value of the answer, palloc'd and valid in this database's encoding; NULL for NULL. */

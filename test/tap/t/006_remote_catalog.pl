@@ -72,7 +72,7 @@ sub failure
 }
 
 sub pointer { return $remote->safe_psql('postgres', "UPDATE iceberg_tables SET metadata_location = '$orders/v$_[0].metadata.json' WHERE catalog_name = 'spark' AND table_name = 'orders'"); }
-sub questions { my ($log) = slurp_file($remote->logfile); return scalar(() = $log =~ /SELECT t\.metadata_location/g); }
+sub questions { my ($log) = slurp_file($remote->logfile); return scalar(() = $log =~ /SELECT pg_catalog\.left\(\(t\.metadata_location/g); }
 sub connections { my ($log) = slurp_file($remote->logfile); return scalar(() = $log =~ /connection authorized: user=lake/g); }
 sub left_open { return $remote->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bifang_fdw'"); }
 
@@ -220,6 +220,26 @@ $locker->query_safe('ROLLBACK');
 $locker->quit;
 in('ALTER SERVER v1 OPTIONS (DROP catalog_timeout)');
 is(in('SELECT count(*) FROM one.orders'), '120000', 'and works again');
+
+# A catalog of very many rows or of one very long value is heard only so far.
+sub peak
+{
+	return in("DO \$\$ BEGIN $_[0]; EXCEPTION WHEN OTHERS THEN NULL; END \$\$; SELECT (regexp_match(pg_read_file('/proc/self/status', 0, 10000), 'VmHWM:\\s+(\\d+)'))[1]");
+}
+$remote->safe_psql('postgres', q{
+	CREATE SCHEMA endless; GRANT USAGE ON SCHEMA endless TO PUBLIC;
+	CREATE VIEW endless.iceberg_tables AS SELECT 'spark' AS catalog_name, 'shop' AS table_namespace, 'orders' AS table_name, repeat('x', 4000) AS metadata_location
+		FROM (SELECT generate_series(1, 100000)) AS g;
+	CREATE SCHEMA huge; GRANT USAGE ON SCHEMA huge TO PUBLIC;
+	CREATE VIEW huge.iceberg_tables AS SELECT 'spark' AS catalog_name, 'shop' AS table_namespace, 'orders' AS table_name, '/' || repeat('x', 100000000) AS metadata_location;
+	GRANT SELECT ON endless.iceberg_tables, huge.iceberg_tables TO PUBLIC});
+in("ALTER SERVER v1 OPTIONS (ADD catalog_schema 'endless', ADD catalog_timeout '180')");
+like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  54000: too long an answer from the catalog of server "v1".*\nDETAIL:  At most 64 MB are taken\./m, 'an answer of 400 MB');
+cmp_ok(peak('PERFORM * FROM one.orders'), '<', 250000, 'takes little memory');
+in("ALTER SERVER v1 OPTIONS (SET catalog_schema 'huge')");
+like(failure('SELECT count(*) FROM one.orders'), qr/^ERROR:  HV024: metadata location of a lake table is too long$/m, 'a value of 100 MB');
+cmp_ok(peak('PERFORM * FROM one.orders'), '<', 250000, 'takes little memory, too');
+in('ALTER SERVER v1 OPTIONS (DROP catalog_schema, DROP catalog_timeout)');
 
 # The other server is restarted in the middle of a transaction.
 my $session = $local->background_psql('postgres', on_error_stop => 0);
