@@ -222,6 +222,24 @@ unlink(const char *path)
 }
 
 int
+unlinkat(int dir, const char *name, int flags)
+{
+	REAL(int, unlinkat, int, const char *, int);
+	char link[64], path[PATH_MAX + NAME_MAX + 2];
+	int rc = real(dir, name, flags);
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+	n = rc == 0 ? readlink(link, path, PATH_MAX - 1) : -1;
+	if (n > 0)
+	{
+		snprintf(path + n, sizeof path - (size_t) n, "/%s", name);
+		named((flags & AT_REMOVEDIR) != 0 ? "rmdir" : "unlink", path);
+	}
+	return rc;
+}
+
+int
 rmdir(const char *path)
 {
 	REAL(int, rmdir, const char *);

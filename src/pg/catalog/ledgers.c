@@ -134,6 +134,24 @@ bifang_catalog_ledgers(const char *table_uuid, Snapshot snap)
 }
 
 List *
+bifang_catalog_all_ledgers(Snapshot snap)
+{
+	Relation rel = bifang_rows_open("ledger", AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	List *result = NIL;
+	HeapTuple tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		result = lappend(result, ledger_from_tuple(rel, tuple));
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+List *
 bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);

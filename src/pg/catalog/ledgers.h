@@ -43,6 +43,9 @@ extern List *bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap);
 /* One ledger; NULL when not visible. */
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 
+/* Ledgers of all tables, without their ends. */
+extern List *bifang_catalog_all_ledgers(Snapshot snap);
+
 extern int64 bifang_catalog_new_ledger_id(void);
 /* Ids up to and including `id` are not given out any more. */
 extern void bifang_catalog_reserve_ledger_ids(int64 id);

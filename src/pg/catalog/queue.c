@@ -12,6 +12,7 @@
 #include "utils/xid8.h"
 
 #include "pg/catalog/rows.h"
+#include "pg/server/remove.h"
 
 enum
 {
@@ -63,12 +64,22 @@ bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap)
 		g = palloc(sizeof *g);
 		g->path = bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH));
 		g->is_dir = DatumGetBool(values[BIFANG_SLOT(GARBAGE_IS_DIR)]);
-		CatalogTupleDelete(rel, &tuple->t_self);
+		g->row = tuple->t_self;
 		taken = lappend(taken, g);
 	}
 	systable_endscan(scan);
 	table_close(rel, RowExclusiveLock);
 	return taken;
+}
+
+void
+bifang_catalog_delete_garbage(const BifangGarbage *g)
+{
+	Relation rel = bifang_rows_open("garbage", RowExclusiveLock);
+	ItemPointerData row = g->row;
+
+	CatalogTupleDelete(rel, &row);
+	table_close(rel, RowExclusiveLock);
 }
 
 bool
@@ -86,8 +97,8 @@ bifang_catalog_is_queued(const char *path, Snapshot snap)
 
 		CHECK_FOR_INTERRUPTS();
 		bifang_rows_read(rel, tuple, GARBAGE_NATTS, values, nulls);
-		found =
-			strcmp(bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH)), path) == 0;
+		found = bifang_same_file(
+			bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH)), path);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

@@ -8,6 +8,7 @@
 
 #include "access/transam.h"
 #include "nodes/pg_list.h"
+#include "storage/itemptr.h"
 #include "utils/snapshot.h"
 
 /* Queues a path for removal once the current transaction is older than every snapshot. */
@@ -17,10 +18,14 @@ typedef struct BifangGarbage
 {
 	char *path;
 	bool is_dir;
+	ItemPointerData row; /* of the queue */
 } BifangGarbage;
-/* Deletes the queue's rows of transactions before `horizon`; a list of BifangGarbage *, palloc'd.
- * The paths may go once the deletion is durable up to here, and with it what queued them. */
+/* Locks the queue's rows of transactions before `horizon`; a list of BifangGarbage *, palloc'd.
+ * The paths may go once the locks are durable up to here, and with them what queued the paths; then
+ * their rows. */
 extern List *bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap);
+extern void bifang_catalog_delete_garbage(const BifangGarbage *g);
+/* By this or another name of the same file. */
 extern bool bifang_catalog_is_queued(const char *path, Snapshot snap);
 
 #endif

@@ -328,7 +328,7 @@ static void
 check_orphans(Check *c)
 {
 	List *orphans = list_concat(bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid),
-								bifang_orphan_offloads(c->t.ice));
+								bifang_orphan_offloads(&c->t.row, c->t.ice));
 	ListCell *lc;
 
 	foreach (lc, orphans)

@@ -39,6 +39,7 @@
 #include "pg/server/host.h"
 #include "pg/write/locks.h"
 #include "pg/write/partition.h"
+#include "pg/write/owner.h"
 #include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_create_table_like);
@@ -224,6 +225,7 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	const char *property = BIFANG_ORIGIN_PROPERTY;
 	const char *origin = bifang_catalog_origin();
 	const char *metadata_path;
+	const BfIceTable *t;
 	BfIceSpec *spec;
 	BfError err = {0};
 
@@ -241,7 +243,11 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	row.metadata_location = metadata_path;
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
-	return bifang_lake_table(CurrentMemoryContext, metadata_path)->metadata->uuid;
+	t = bifang_lake_table(CurrentMemoryContext, metadata_path);
+	bifang_owner_claim(t->location.found, t->metadata->uuid);
+	/* Removed before the directory that it is in. */
+	bifang_remove_on_abort(psprintf("%s/" BIFANG_OWNER_FILE, t->location.found), 0);
+	return t->metadata->uuid;
 }
 
 bool
@@ -427,10 +433,11 @@ bifang_register_table(PG_FUNCTION_ARGS)
 
 /* Dropping ------------------------------------------------------------------------------------ */
 
-/* Files of a table that another database made are not ours to remove. Files that the server's own
- * directories don't hold need the role that can write there. */
+/* Files of a table that another database made are not ours to remove, nor those of a directory that
+ * the metadata calls its own but that we did not make. Files that the server's own directories
+ * don't hold need the role that can write there. */
 static void
-check_purge(const BifangOptions *o, const BfIceTable *t)
+check_purge(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable *t)
 {
 	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
 
@@ -442,6 +449,11 @@ check_purge(const BifangOptions *o, const BfIceTable *t)
 				 errdetail("They were made by database %s (system identifier/oid), this is %s.",
 						   origin, bifang_catalog_origin()),
 				 errhint("Drop the table without purge.")));
+	if (!bifang_table_may_remove(t, row->metadata_location))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("directory \"%s\" is not known to belong to this table", t->location.found),
+				 errhint("Drop the table without purge, and remove what is to go by hand.")));
 	bifang_table_check_write(o, t, GetUserId(), "remove");
 }
 
@@ -452,7 +464,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 	List *ledgers;
 	ListCell *lc;
 
-	check_purge(o, t);
+	check_purge(o, row, t);
 	Assert(bifang_table_is_locked(t->metadata->uuid));
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_ledgers(t->metadata->uuid, snap);

@@ -4,12 +4,15 @@
  * A queued path was named by rows until transaction `xid` changed them. Once xid is older than what
  * any snapshot of the cluster may still need (running transactions, prepared ones, replication
  * slots and standbys that report), nobody can be shown the path any more and the files go. The
- * queue row is deleted in the same transaction, before; should that roll back, the next run finds
- * nothing to remove and deletes the row again.
+ * queue row is deleted in the same transaction; should that roll back, the next run finds nothing
+ * to remove and deletes the row again.
  *
  * A left-over was never named by a committed row. It is told from a file of a running transaction
  * by the ledger's lock: a transaction that makes or offloads a ledger holds it from before the file
  * exists to its end.
+ *
+ * What a row of any table names stays, by whatever path it is reached, and so does what lies in
+ * directories that are not marked as this database's own (pg/write/owner.h).
  */
 #include "pg/lake/garbage.h"
 
@@ -21,23 +24,102 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "tcop/utility.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "io/source.h"
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
+#include "pg/server/encoding.h"
 #include "pg/server/error.h"
-#include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/server/remove.h"
 #include "pg/write/ledger.h"
 #include "pg/write/locks.h"
+#include "pg/write/owner.h"
 #include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_remove_garbage);
 
-/* Of a table's directory goes what we know, and itself when it is empty then. */
+/* What is in use --------------------------------------------------------------------------------
+ */
+
+/* Everything that a row of the catalog names, of any table and server, by identity. */
+static HTAB *
+new_named(void)
+{
+	HASHCTL ctl = {.keysize = sizeof(BifangFileId),
+				   .entrysize = sizeof(BifangFileId),
+				   .hcxt = CurrentMemoryContext};
+
+	return hash_create("bifang named files", 1024, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+add_named(HTAB *named, const char *path)
+{
+	BifangFileId id;
+
+	if (path != NULL && bifang_file_id(path, &id))
+		(void) hash_search(named, &id, HASH_ENTER, NULL);
+}
+
+static bool
+is_named(void *arg, BifangFileId id)
+{
+	return hash_search(arg, &id, HASH_FIND, NULL) != NULL;
+}
+
+static char *
+parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == path ? pstrdup("/") : pnstrdup(path, (Size) (slash - path));
+}
+
+/* The metadata, and the directory that it is the table's of. */
+static bool
+add_table(void *arg, const BifangLakeTable *row)
+{
+	add_named(arg, row->metadata_location);
+	add_named(arg, parent_of(parent_of(row->metadata_location)));
+	return true;
+}
+
+/* The live files of an offloaded ledger are in its row, but are not needed for it. */
+static HTAB *
+all_named(List *ledgers)
+{
+	HTAB *named = new_named();
+	ListCell *lc;
+
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		if (l->state == BIFANG_LEDGER_OPEN || l->state == BIFANG_LEDGER_CLOSED)
+			add_named(named, l->live_dir);
+		else
+			add_named(named, l->offload_path);
+	}
+	bifang_catalog_visit_tables(add_table, named);
+	return named;
+}
+
+static List *
+all_ledgers(void)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	List *ledgers = bifang_catalog_all_ledgers(snap);
+
+	UnregisterSnapshot(snap);
+	return ledgers;
+}
+
+/* Removing ------------------------------------------------------------------------------------ */
+
 static bool
 is_table_part(const char *name)
 {
@@ -47,37 +129,109 @@ is_table_part(const char *name)
 	return false;
 }
 
+BF_PRINTF(2, 3)
 static void
-remove_path(const char *path, bool is_dir)
+notice(const char *path, const char *fmt, ...)
+{
+	char why[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof why, fmt, args);
+	va_end(args);
+	ereport(NOTICE, (errmsg("\"%s\" is not removed", bifang_shown(path)), errdetail("%s", why)));
+}
+
+/* Does the directory say that it is ours? One in the data directory that says nothing is, too. */
+static bool
+is_our_directory(const char *dir)
+{
+	BifangOwner owner = bifang_owner_of(dir, NULL);
+
+	return owner == BIFANG_OWNER_OURS ||
+		   (owner == BIFANG_OWNER_NONE && bifang_in_data_directory(dir));
+}
+
+static BfStatus
+only_owner(void *arg, const char *name, BfPathKind kind, BfError *err)
+{
+	bool *only = arg;
+
+	(void) kind;
+	(void) err;
+	*only &= strcmp(name, BIFANG_OWNER_FILE) == 0;
+	return BF_OK;
+}
+
+/* A table's directory goes when nothing but our mark is left in it. */
+static void
+remove_table_directory(const char *dir)
 {
 	const BfHost *host = bifang_host();
-	const char *slash = strrchr(path, '/');
+	bool only = true;
 	BfError err = {0};
 
-	Assert(path[0] == '/');
-	if (!is_dir)
-	{
-		BIFANG_CHECK(host->unlink(host, path, &err), &err);
+	if (host->list(host, dir, only_owner, &only, &err) == BF_OK && only &&
+		host->unlink(host, psprintf("%s/" BIFANG_OWNER_FILE, dir), &err) == BF_OK &&
+		host->rmdir(host, dir, &err) == BF_OK)
 		return;
+	bf_error_clear(&err); /* something else is in it */
+}
+
+/* True: nothing of ours is there any more. */
+static bool
+remove_path(const BifangGarbage *g, HTAB *named)
+{
+	const char *name = strrchr(g->path, '/') + 1;
+	bool part = g->is_dir && is_table_part(name);
+	char *parent = parent_of(g->path);
+	const char *marked = part ? parent : g->path;
+	BifangRemoveKind kind = !g->is_dir ? BIFANG_REMOVE_FILE
+							: part	   ? BIFANG_REMOVE_TABLE
+									   : BIFANG_REMOVE_LEDGER;
+	BifangRemoved removed;
+	BifangFileId id;
+	BfError err = {0};
+
+	Assert(g->path[0] == '/');
+	if (!bifang_file_id(g->path, &id))
+	{
+		if (part)
+			remove_table_directory(parent);
+		return true;
 	}
-	BIFANG_CHECK(bifang_remove_tree(path, &err), &err);
-	if (slash != NULL && is_table_part(slash + 1) &&
-		host->rmdir(host, pnstrdup(path, (Size) (slash - path)), &err) != BF_OK)
-		bf_error_clear(&err); /* something else is in it */
+	if (is_named(named, id) || (part && bifang_file_id(parent, &id) && is_named(named, id)))
+	{
+		notice(g->path, "The catalog still names it, or what it belongs to.");
+		return false;
+	}
+	if (g->is_dir && !is_our_directory(marked))
+	{
+		notice(g->path, "It is not marked as a directory of this database.");
+		return false;
+	}
+	if (bifang_remove(g->path, kind, is_named, named, &removed, &err) != BF_OK)
+	{
+		bifang_warn(WARNING, &err);
+		return false;
+	}
+	if (removed.kept > 0)
+		notice(removed.first, INT64_FORMAT " such entries are none that this database makes.",
+			   removed.kept);
+	else if (part)
+		remove_table_directory(parent);
+	return true;
 }
 
 static int64
-remove_all(List *garbage)
+remove_orphans(List *orphans, HTAB *named)
 {
+	int64 removed = 0;
 	ListCell *lc;
 
-	foreach (lc, garbage)
-	{
-		const BifangGarbage *g = lfirst(lc);
-
-		remove_path(g->path, g->is_dir);
-	}
-	return list_length(garbage);
+	foreach (lc, orphans)
+		removed += remove_path(lfirst(lc), named);
+	return removed;
 }
 
 /* The queue ----------------------------------------------------------------------------------- */
@@ -95,22 +249,34 @@ oldest_visible_horizon(void)
 }
 
 /*
- * Takes the rows out, then removes. A transaction that queued a path may have been committed with
- * synchronous_commit off: were its files gone and its commit lost, committed rows would be missing.
- * Its record stands before that of our deletion, so WAL is written out up to there.
+ * A transaction that queued a path may have been committed with synchronous_commit off: were its
+ * files gone and its commit lost, committed rows would be missing. Its record stands before those
+ * of our row locks, so WAL is written out up to there. What can't be removed stays in the queue.
  */
 static int64
-remove_queued(void)
+remove_queued(HTAB *named)
 {
 	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
 	FullTransactionId horizon = oldest_visible_horizon();
 	List *queued = bifang_catalog_take_garbage(horizon, snap);
+	int64 removed = 0;
+	ListCell *lc;
 
 	UnregisterSnapshot(snap);
 	Assert(queued == NIL || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (queued != NIL)
 		XLogFlush(XactLastRecEnd);
-	return remove_all(queued);
+	foreach (lc, queued)
+	{
+		const BifangGarbage *g = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!remove_path(g, named))
+			continue;
+		bifang_catalog_delete_garbage(g);
+		removed++;
+	}
+	return removed;
 }
 
 /* Looking for left-overs ---------------------------------------------------------------------- */
@@ -177,9 +343,9 @@ is_orphan(int64 ledger_id, const char *path, bool is_dir)
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	l = bifang_catalog_ledger(ledger_id, snap);
 	if (is_dir)
-		orphan = l == NULL || strcmp(l->live_dir, path) != 0;
+		orphan = l == NULL || !bifang_same_file(l->live_dir, path);
 	else /* no row: the whole table was dropped, and its directory with it */
-		orphan = l != NULL && (l->offload_path == NULL || strcmp(l->offload_path, path) != 0);
+		orphan = l != NULL && (l->offload_path == NULL || !bifang_same_file(l->offload_path, path));
 	orphan = orphan && !bifang_catalog_is_queued(path, snap);
 	UnregisterSnapshot(snap);
 	if (!orphan)
@@ -187,20 +353,32 @@ is_orphan(int64 ledger_id, const char *path, bool is_dir)
 	return orphan;
 }
 
-/* Is it of that table? Whoever made the directory wrote the table's uuid into it. */
-static bool
-belongs_to(const char *dir, const char *table_uuid)
+static BfStatus
+no_log(void *arg, const char *name, BfPathKind kind, BfError *err)
 {
-	BfArena *arena = bifang_arena(CurrentMemoryContext, "ledger owner", BIFANG_ARENA_MAX_METADATA);
-	BfError err = {0};
-	BfView text;
-	bool same;
+	bool *none = arg;
+	size_t n = strlen(name);
 
-	same = bf_source_read_all(arena, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir), 1024, NULL,
-							  &text, &err) == BF_OK &&
-		   text.len == strlen(table_uuid) && memcmp(text.ptr, table_uuid, text.len) == 0;
-	bifang_arena_free(arena);
-	return same;
+	(void) kind;
+	(void) err;
+	*none &= n < 4 || strcmp(name + n - 4, ".log") != 0;
+	return BF_OK;
+}
+
+/* Whoever makes a ledger's directory says first whose it is: one that says nothing, and has no
+ * bytes yet, is left from a crash just then. */
+static bool
+is_our_ledger(const char *dir, const char *table_uuid)
+{
+	const BfHost *host = bifang_host();
+	BifangOwner owner = bifang_owner_of(dir, table_uuid);
+	bool none = true;
+	BfError err = {0};
+
+	if (owner != BIFANG_OWNER_NONE || table_uuid != NULL)
+		return owner == BIFANG_OWNER_OURS;
+	return bifang_in_data_directory(dir) && host->list(host, dir, no_log, &none, &err) == BF_OK &&
+		   none;
 }
 
 static List *
@@ -219,7 +397,7 @@ orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_u
 		if (id < 0)
 			continue;
 		path = psprintf("%s/%s", dir, (char *) lfirst(lc));
-		if (table_uuid != NULL && !belongs_to(path, table_uuid))
+		if (is_dir && !is_our_ledger(path, table_uuid))
 			continue;
 		if (is_orphan(id, path, is_dir))
 		{
@@ -237,22 +415,27 @@ orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_u
 List *
 bifang_orphan_ledgers(const char *live_dir, const char *table_uuid)
 {
-	/* Only the default directory is this database's alone. */
-	char *own = psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId);
-
-	return strcmp(live_dir, own) == 0 ? orphans_in(live_dir, "", true, table_uuid) : NIL;
+	return orphans_in(live_dir, "", true, table_uuid);
 }
 
 List *
-bifang_orphan_offloads(const BfIceTable *t)
+bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t)
 {
+	if (!bifang_table_is_own(t) || !bifang_table_may_remove(t, row->metadata_location))
+		return NIL;
 	return orphans_in(bifang_table_offload_dir(t), ".bfo", false, NULL);
 }
+
+typedef struct Sweep
+{
+	HTAB *named;
+	int64 removed;
+} Sweep;
 
 static bool
 sweep_table(void *arg, const BifangLakeTable *row)
 {
-	int64 *removed = arg;
+	Sweep *s = arg;
 	BfArena *arena =
 		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
 	BfIceTable *t;
@@ -260,21 +443,47 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
-		*removed += remove_all(bifang_orphan_offloads(t));
+		s->removed += remove_orphans(bifang_orphan_offloads(row, t), s->named);
 	bifang_arena_free(arena);
 	return true;
+}
+
+/* The default directory, and wherever ledgers are. */
+static int64
+sweep_live(List *ledgers, HTAB *named)
+{
+	List *dirs = list_make1(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId));
+	int64 removed = 0;
+	ListCell *lc;
+
+	foreach (lc, ledgers)
+	{
+		char *dir = parent_of(((BifangLedger *) lfirst(lc))->live_dir);
+		bool known = false;
+		ListCell *other;
+
+		foreach (other, dirs)
+			known |= strcmp(lfirst(other), dir) == 0;
+		if (!known)
+			dirs = lappend(dirs, dir);
+	}
+	foreach (lc, dirs)
+		removed += remove_orphans(bifang_orphan_ledgers(lfirst(lc), NULL), named);
+	return removed;
 }
 
 Datum
 bifang_remove_garbage(PG_FUNCTION_ARGS)
 {
-	int64 removed;
+	List *ledgers;
+	Sweep s = {0};
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
-	removed = remove_queued();
-	removed += remove_all(
-		bifang_orphan_ledgers(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId), NULL));
-	bifang_catalog_visit_tables(sweep_table, &removed);
+	ledgers = all_ledgers();
+	s.named = all_named(ledgers);
+	s.removed = remove_queued(s.named);
+	s.removed += sweep_live(ledgers, s.named);
+	bifang_catalog_visit_tables(sweep_table, &s);
 	CommandCounterIncrement();
-	PG_RETURN_INT32((int32) removed);
+	PG_RETURN_INT32((int32) s.removed);
 }

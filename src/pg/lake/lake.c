@@ -414,6 +414,7 @@ bifang_table_begin_work(Oid relid, const char *function)
 	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
 	bifang_lock_table(t.uuid);
 	Assert(bifang_table_is_locked(t.uuid));
+	bifang_table_claim(t.ice, t.row.metadata_location);
 	return pstrdup(t.uuid);
 }
 

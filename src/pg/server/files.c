@@ -9,8 +9,6 @@
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 
-#define DEPTH_MAX 32
-
 /* Names --------------------------------------------------------------------------------------- */
 
 /* What follows file:, or the path itself; NULL: that is no absolute path of this machine. */
@@ -60,51 +58,6 @@ bifang_local_path(const char *path, const char *what)
 	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 					errmsg("%s must be an absolute local path: \"%s\"", what, path),
 					errhint("Write it as /dir/name or file:///dir/name.")));
-}
-
-/* Removing ------------------------------------------------------------------------------------ */
-
-typedef struct Removal
-{
-	const BfHost *host;
-	const char *dir;
-	int depth;
-} Removal;
-
-static BfStatus remove_dir(const BfHost *host, const char *dir, int depth, BfError *err);
-
-static BfStatus
-remove_entry(void *arg, const char *name, BfPathKind kind, BfError *err)
-{
-	const Removal *r = arg;
-	char path[MAXPGPATH];
-
-	if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int) sizeof path)
-		BF_FAIL(err, BF_ERR_LIMIT, "path is too long");
-	if (kind == BF_PATH_DIR)
-		return remove_dir(r->host, path, r->depth + 1, err);
-	return r->host->unlink(r->host, path, err);
-}
-
-static BfStatus
-remove_dir(const BfHost *host, const char *dir, int depth, BfError *err)
-{
-	Removal r = {.host = host, .dir = dir, .depth = depth};
-	BfPathInfo info;
-
-	if (depth > DEPTH_MAX)
-		BF_FAIL(err, BF_ERR_LIMIT, "directories are nested too deep");
-	BF_TRY(host->stat(host, dir, &info, err));
-	if (info.kind != BF_PATH_DIR)
-		return BF_OK;
-	BF_TRY(host->list(host, dir, remove_entry, &r, err));
-	return host->rmdir(host, dir, err);
-}
-
-BfStatus
-bifang_remove_tree(const char *dir, BfError *err)
-{
-	return remove_dir(bifang_host(), dir, 0, err);
 }
 
 /* On abort ------------------------------------------------------------------------------------ */

@@ -1,22 +1,16 @@
 /*
- * pg/server/files.h: paths as users write them; removing files, at once or when a transaction
- * aborts.
+ * pg/server/files.h: paths as users write them; removing files when a transaction aborts.
  */
 #ifndef BIFANG_PG_SERVER_FILES_H
 #define BIFANG_PG_SERVER_FILES_H
 
 #include "postgres.h"
 
-#include "base/status.h"
-
 /* file:///x, file:/x and /x as /x without repeated or trailing slashes; anything else that is not
  * absolute raises, naming `what`. */
 extern char *bifang_local_path(const char *path, const char *what);
 /* The same; NULL where that raises: other programs' rows name files too. */
 extern char *bifang_find_local_path(const char *path);
-
-/* Removes a directory and what is in it; missing is fine. Raises nothing. */
-extern BfStatus bifang_remove_tree(const char *dir, BfError *err) BF_MUST_CHECK;
 
 /* A file that only the current (sub)transaction's rows name: removed when that aborts, and with it
  * its directory and the next `parents` ones above if nothing else is in them. Best effort: after a

@@ -23,11 +23,12 @@
 
 #include "io/publish.h"
 #include "pg/server/error.h"
-#include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/server/remove.h"
 #include "pg/server/settings.h"
 #include "pg/write/locks.h"
 #include "pg/write/log_cache.h"
+#include "pg/write/owner.h"
 
 typedef struct Mark
 {
@@ -124,7 +125,7 @@ ledger_full(BfLedgerEnd end)
 /* Locked, still open, and not beyond what this transaction sees: then it is ours. Returns the
  * newest state of the ledger or NULL, unlocked. */
 static BifangLedger *
-claim_ledger(int64 ledger_id)
+claim_ledger(const BifangTarget *target, int64 ledger_id)
 {
 	BifangLedger *l;
 	Snapshot snap;
@@ -145,7 +146,10 @@ claim_ledger(int64 ledger_id)
 		good = seen != NULL && seen->end_entry == l->end_entry;
 	}
 	if (good)
+	{
+		bifang_owner_claim(l->live_dir, target->table_uuid);
 		return l;
+	}
 	bifang_unlock_ledger(ledger_id);
 	return NULL;
 }
@@ -156,6 +160,7 @@ static const char *
 make_directory(const BifangTarget *target, int64 ledger_id)
 {
 	BfArena *arena = bifang_arena(CurrentMemoryContext, "new ledger", BIFANG_ARENA_MAX_METADATA);
+	const char *owner = bifang_owner_text(target->table_uuid);
 
 	for (int attempt = 0;; attempt++)
 	{
@@ -163,11 +168,12 @@ make_directory(const BifangTarget *target, int64 ledger_id)
 						? psprintf("%s/" INT64_FORMAT, target->live_dir, ledger_id)
 						: psprintf("%s/" INT64_FORMAT "-%d", target->live_dir, ledger_id, attempt);
 		BfError err = {0};
-		BfStatus status = bf_exec_ledger_create(arena, dir, target->schema, &err);
+		BfStatus status = bf_publish_bytes(arena, psprintf("%s/" BIFANG_OWNER_FILE, dir), owner,
+										   strlen(owner), &err);
 
+		/* Whose it is comes first: a directory that doesn't say so holds no rows. */
 		if (status == BF_OK)
-			status = bf_publish_bytes(arena, psprintf("%s/" BIFANG_LEDGER_OWNER_FILE, dir),
-									  target->table_uuid, strlen(target->table_uuid), &err);
+			status = bf_exec_ledger_create(arena, dir, target->schema, &err);
 		if (status == BF_OK)
 		{
 			bifang_arena_free(arena);
@@ -227,7 +233,7 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 		if (l->schema_id != target->schema->schema_id || strcmp(l->origin, origin) != 0 ||
 			find_by_ledger(l->id) != NULL)
 			continue;
-		chosen = claim_ledger(l->id);
+		chosen = claim_ledger(target, l->id);
 		if (chosen != NULL)
 			break;
 	}
@@ -376,6 +382,7 @@ forget_writer(BifangWriter *w, BifangFate fate)
 {
 	char dir[MAXPGPATH];
 	bool remove = fate == BIFANG_FATE_CUT && w->created;
+	BifangRemoved removed;
 	BfError err = {0};
 
 	/* Whoever leaves bytes behind that count nowhere has synced those that do. */
@@ -392,7 +399,7 @@ forget_writer(BifangWriter *w, BifangFate fate)
 	else
 		bifang_log_close(w->log);
 	MemoryContextDelete(w->cxt);
-	if (remove && bifang_remove_tree(dir, &err) != BF_OK)
+	if (remove && bifang_remove(dir, BIFANG_REMOVE_LEDGER, NULL, NULL, &removed, &err) != BF_OK)
 		bifang_warn(LOG, &err);
 }
 

@@ -29,9 +29,6 @@ typedef struct BifangTarget
 	const BfSchema *schema; /* borrowed: the caller's statement */
 } BifangTarget;
 
-/* A ledger's directory has the log, its schema, and this: the uuid of the table. */
-#define BIFANG_LEDGER_OWNER_FILE "table"
-
 /* Called before a subtransaction's first change to a writer: what statements of other ones have
  * buffered for it is written out, so that it lies below the mark. Set by those who buffer rows. */
 extern void (*bifang_writer_before_mark)(BifangWriter *w, SubTransactionId subid);

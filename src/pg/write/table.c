@@ -12,7 +12,9 @@
 #include "utils/lsyscache.h"
 
 #include "pg/catalog/cache.h"
+#include "pg/server/remove.h"
 #include "pg/server/version.h"
+#include "pg/write/owner.h"
 
 void
 bifang_table_check_managed(const BifangOptions *o, const char *verb)
@@ -82,6 +84,36 @@ bifang_table_offload_dir(const BfIceTable *t)
 	sub = pstrdup(bifang_catalog_origin());
 	*strchr(sub, '/') = '-';
 	return psprintf("%s/offload/%s", t->location.found, sub);
+}
+
+static bool
+lies_around(const BfIceTable *t, const char *metadata_path)
+{
+	char *dir = pstrdup(metadata_path);
+
+	for (int i = 0; i < 2; i++)
+	{
+		char *slash = strrchr(dir, '/');
+
+		if (slash == NULL)
+			return false;
+		*slash = '\0';
+	}
+	return bifang_same_file(dir, t->location.found);
+}
+
+bool
+bifang_table_may_remove(const BfIceTable *t, const char *metadata_path)
+{
+	return lies_around(t, metadata_path) &&
+		   bifang_owner_of(t->location.found, t->metadata->uuid) == BIFANG_OWNER_OURS;
+}
+
+void
+bifang_table_claim(const BfIceTable *t, const char *metadata_path)
+{
+	if (bifang_table_is_own(t) && lies_around(t, metadata_path))
+		bifang_owner_claim(t->location.found, t->metadata->uuid);
 }
 
 void

@@ -31,6 +31,12 @@ extern void bifang_table_check_managed(const BifangOptions *o, const char *verb)
 extern bool bifang_table_is_own(const BfIceTable *t);
 extern char *bifang_table_offload_dir(const BfIceTable *t);
 
+/* May files in the table's directory go? It lies around its metadata, not merely where that says,
+ * and was marked as ours. */
+extern bool bifang_table_may_remove(const BfIceTable *t, const char *metadata_path);
+/* Before it is written to: raises when it is the table of another copy of this cluster. */
+extern void bifang_table_claim(const BfIceTable *t, const char *metadata_path);
+
 /* Writing next to a table that lies outside of the server's warehouse (it was adopted) needs the
  * role pg_write_server_files. Raises 42501 when `role` lacks it; `what` is done to which directory.
  */
