@@ -16,6 +16,8 @@
 #include "storage/lockdefs.h"
 #include "utils/rel.h"
 
+#include "pg/server/error.h"
+
 #define BIFANG_SLOT(att) ((att) -1)
 
 /* A table, index or sequence of schema bifang; raises when the extension is not there. */
@@ -38,7 +40,7 @@ extern void bifang_rows_insert_at(Relation rel, Datum *values, bool *nulls, Comm
  * changed it since the snapshot under which it was found. */
 extern bool bifang_rows_lock(Relation rel, HeapTuple tuple);
 /* Raises 40001: the transaction's snapshot does not show the newest version. */
-extern void bifang_rows_refuse(void) pg_attribute_noreturn();
+extern void bifang_rows_refuse(void) BIFANG_NORETURN;
 
 /* Paths. A copy of the cluster at another place, say a restored base backup, must find its own
  * files and leave the first one's alone. So paths below the data directory are kept without it. */
