@@ -312,11 +312,12 @@ list_directory(const char *dir)
 	return n.names;
 }
 
-/* "12", "12-1" with the given end: 12; anything else: -1. */
+/* "12", "12-1" with the given end, perhaps not finished: 12; anything else: -1. */
 static int64
 ledger_of_name(const char *name, const char *suffix)
 {
 	char *end;
+	size_t n;
 	int64 id;
 
 	if (name[0] < '1' || name[0] > '9')
@@ -327,7 +328,8 @@ ledger_of_name(const char *name, const char *suffix)
 		return -1;
 	if (*end == '-')
 		end += 1 + strspn(end + 1, "0123456789");
-	return strcmp(end, suffix) == 0 ? id : -1;
+	n = bifang_final_length(name) - (size_t) (end - name);
+	return n == strlen(suffix) && memcmp(end, suffix, n) == 0 ? id : -1;
 }
 
 /* Nobody writes the ledger, and its row, if there is one, names another path. */

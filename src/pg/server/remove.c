@@ -67,9 +67,8 @@ ends_in(const char *name, size_t len, const char *suffix)
 	return len > n && memcmp(name + len - n, suffix, n) == 0;
 }
 
-/* Without the ".tmp.<digits>" of a file that was being made. */
-static size_t
-final_length(const char *name)
+size_t
+bifang_final_length(const char *name)
 {
 	size_t len = strlen(name);
 	size_t from = len - TMP_DIGITS;
@@ -109,7 +108,7 @@ is_table_name(const char *name, size_t len)
 static bool
 is_ours(const char *name, BifangRemoveKind kind)
 {
-	size_t len = final_length(name);
+	size_t len = bifang_final_length(name);
 
 	switch (kind)
 	{

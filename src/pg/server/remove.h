@@ -26,6 +26,9 @@ extern bool bifang_same_file(const char *a, const char *b);
 /* Does it lie in the data directory, wherever links lead? */
 extern bool bifang_in_data_directory(const char *path);
 
+/* Of a name, without the ".tmp.<digits>" of a file that was being made (io/publish.h). */
+extern size_t bifang_final_length(const char *name);
+
 typedef enum BifangRemoveKind
 {
 	BIFANG_REMOVE_FILE,

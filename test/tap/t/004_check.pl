@@ -121,6 +121,12 @@ append_to_file("$table_dir/offload/$closed.bfo", 'x');
 is(found(), 'notice: orphan: nothing names it', 'an offload file that nothing names');
 sql('SELECT bifang.remove_garbage()');
 ok(!-e "$table_dir/offload/$closed.bfo", 'is removed');
+# One that was not finished: nobody has the ledger, so nobody is at it.
+my $unfinished = "$table_dir/offload/$closed.bfo.tmp.0123456789abcdef";
+append_to_file($unfinished, 'x');
+is(found(), 'notice: orphan: nothing names it', 'an offload file that was not finished');
+sql('SELECT bifang.remove_garbage()');
+ok(!-e $unfinished, 'is removed');
 my $stray = (sql('SELECT last_value + 1 FROM bifang.ledger_id_seq'));
 my $live = $log =~ s{/[^/]*/[^/]*$}{}r;
 mkdir("$live/$stray");
