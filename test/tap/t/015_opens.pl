@@ -87,7 +87,7 @@ for my $table (sort keys %columns)
 	works("$table: nothing equals NULL", "SELECT * FROM $table WHERE $c = NULL", '');
 	works("$table: nor at run time", "SELECT * FROM $table WHERE $c = (SELECT NULL::int)", '');
 	works("$table: contradiction at run time", "SELECT * FROM $table WHERE $c = 5 AND (SELECT false)", '');
-	works("$table: an empty outer side", "SELECT count(*) FROM (SELECT 1 AS x WHERE random() > 2) e, LATERAL (SELECT FROM $table WHERE $c > x OFFSET 0) i", 0);
+	works("$table: an empty outer side", "SELECT count(*) FROM generate_series(1, 0) e (x), LATERAL (SELECT FROM $table WHERE $c > x OFFSET 0) i", 0);
 	works("$table: too large", "SELECT * FROM $table WHERE $c > 1e30::numeric", '') if $table ne 'sorted';
 	works("$table: an empty list", "SELECT * FROM $table WHERE $c = ANY ((SELECT '{}'::int[])::int[])", '') if $table ne 'sorted';
 	fails("$table: its rows", "SELECT max($c) FROM $table", qr/ERROR/);
