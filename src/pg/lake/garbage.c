@@ -394,14 +394,23 @@ orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_u
 	{
 		int64 id = ledger_of_name(lfirst(lc), suffix);
 		char *path;
+		bool ours;
 
 		CHECK_FOR_INTERRUPTS();
 		if (id < 0)
 			continue;
 		path = psprintf("%s/%s", dir, (char *) lfirst(lc));
-		if (is_dir && !is_our_ledger(path, table_uuid))
+		ours = !is_dir || is_our_ledger(path, table_uuid);
+		if (!ours && (table_uuid != NULL || bifang_owner_of(path, NULL) != BIFANG_OWNER_NONE))
 			continue;
-		if (is_orphan(id, path, is_dir))
+		if (!is_orphan(id, path, is_dir))
+			continue;
+		if (!ours)
+		{
+			notice(path, "Nothing names it, but it does not say that it is of this database.");
+			bifang_unlock_ledger(id);
+		}
+		else
 		{
 			BifangGarbage *o = palloc(sizeof *o);
 

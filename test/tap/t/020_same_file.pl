@@ -98,6 +98,14 @@ sql('SELECT bifang.remove_garbage()');
 ok(!-e "$live/$first", 'the first one later');
 is(sql('SELECT count(*) FROM bifang.garbage'), '0', 'nothing waits');
 
+# A ledger's directory that does not say whose it is.
+mkdir "$live/777777" or die $!;
+append_to_file("$live/777777/00000000000000000000.log", 'x');
+($out, $err) = run($node, 'SELECT bifang.remove_garbage()');
+like($err, qr/NOTICE: .*777777" is not removed/, 'a directory of rows that nobody claims is told');
+is($out, '0', 'and not removed');
+ok(-e "$live/777777/00000000000000000000.log", 'with what is in it');
+
 # A copy of the cluster, and ledgers outside of both.
 mkdir "$dir/live" or die $!;
 sql(qq{
