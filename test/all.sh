@@ -82,6 +82,8 @@ for lint in layers outside names style headers words format; do
 	step "lint-$lint" work test/lint/$lint.*
 done
 step lint-selftest sum test/lint/selftest.sh
+# Mutants rot where nobody sees that their lines have moved.
+step mutants-fit work $make mutants-check
 step unit sum $make unit
 step unit-release again $make unit-release
 step fuzz-replay sum $make fuzz-replay
