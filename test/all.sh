@@ -78,6 +78,7 @@ step() {
 
 make="make --no-print-directory -j${JOBS:-2}"
 step core work $make core
+step lint-needs work test/lint/needs.sh build/core/core.so
 for lint in layers outside names style headers words format; do
 	step "lint-$lint" work test/lint/$lint.*
 done

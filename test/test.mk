@@ -121,6 +121,7 @@ lint-selftest: ## Violations planted in a copy: each lint must see them
 	@test/lint/selftest.sh
 
 check-core: core lint ## The core compiled strictly without server headers, and the lints
+	@test/lint/needs.sh $(BUILD)/core/core.so
 
 -include $(CORE_OBJ:.o=.d)
 

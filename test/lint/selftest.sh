@@ -219,6 +219,27 @@ else
 	judge test/lint/format.sh src/vec/type.h $(ls src/vec/plant*.c)
 fi
 
+# --- needs.sh -----------------------------------------------------------------------------------
+while read -r name code; do
+	echo "$code" >plant.c
+	${CORE_CC:-gcc} -w -O1 -shared -fPIC plant.c -o plant.so
+	test/lint/needs.sh plant.so >out 2>&1
+	grep -q "needs $name\$" out
+	result $? "needs.sh is silent about $code"
+done <<'CODE'
+malloc void *malloc(unsigned long); void *f(void) { void *(*p)(unsigned long) = malloc; return p(1); }
+malloc void *f(unsigned long n) { return __builtin_malloc(n); }
+strdup char *strdup(const char *); struct { char *(*a)(const char *); } s = {strdup};
+usleep int f(void) { return usleep (5); }
+getenv char *getenv(const char *); char *(*f(void))(const char *) { return getenv; }
+pthread_create int pthread_create(void); int f(void) { return pthread_create(); }
+fsync int fsync(int); int f(void) { return fsync(1); }
+CODE
+echo '#include <string.h>
+int f(const char *s) { return strcmp(s, "x"); }' >plant.c
+${CORE_CC:-gcc} -shared -fPIC plant.c -o plant.so && test/lint/needs.sh plant.so >/dev/null
+result $? "needs.sh refuses what is allowed"
+
 if command -v "${PG_CONFIG:-pg_config}" >/dev/null; then
 	echo 'int stray(void) { return 1; }' >plant.c
 	${CORE_CC:-gcc} -shared -fPIC plant.c -o plant.so
