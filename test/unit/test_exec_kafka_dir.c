@@ -725,6 +725,41 @@ TEST(kafka_dir_damaged_transaction_files)
 	check_visible(&t, &everything);
 }
 
+/* Control batches of a kind that is not known yet: the producer's transaction stays open. */
+TEST(kafka_dir_unknown_control_ends_nothing)
+{
+	static const TestRecord records[] = {{0, 0, "key", "value", 0}, {1, 1, "key", "value", 0}};
+	const char *dir = new_dir("t-0");
+	BfBuffer *log = new_buffer();
+	TestBatch t = {.base_offset = 5,
+				   .last_delta = 1,
+				   .attributes = 0x10,
+				   .base_timestamp = 1000005,
+				   .max_timestamp = 1000006,
+				   .producer_id = 7,
+				   .records = records,
+				   .n = 2};
+	BfKafkaRange behind = everything;
+
+	behind.offset_first = 8;
+	add_batch(log, 0, 5);
+	build_batch(log, &t);
+	build_marker(log, 7, 7, 99, 1000007);
+	add_batch(log, 8, 5);
+	build_file(dir, 0, "log", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT(rows_are(0, 4));
+	/* A scan from behind it has to look back. */
+	REQUIRE_OK(read_dir(dir, true, &behind));
+	EXPECT_EQ(rows.n, 0);
+	build_marker(log, 13, 7, 1, 1000013);
+	build_file(dir, 0, "log", log->data, log->len);
+	REQUIRE_OK(read_dir(dir, true, &everything));
+	EXPECT_EQ(rows.n, 12);
+	REQUIRE_OK(read_dir(dir, true, &behind));
+	EXPECT(rows_are(8, 12));
+}
+
 TEST(kafka_dir_faults_give_an_error_or_all_rows)
 {
 	static const TestFault kinds[] = {TEST_FAULT_READ, TEST_FAULT_ALLOC, TEST_FAULT_CANCEL};
