@@ -140,7 +140,8 @@ command_ok([ @bench, '-t', 250 ], '1000 connections');
 wait_for_backends();
 my @after = server_total();
 is($after[2], $before[2], 'as many processes');
-is($after[0], $before[0], 'as many descriptors');
+# Processes behind the scenes may have another file of WAL open; a leak would be of a thousand.
+cmp_ok($after[0], '<', $before[0] + 10, 'as many descriptors');
 cmp_ok($after[1], '<', $before[1] + 4096, 'as much memory');
 is($node->safe_psql('postgres', "SELECT count(*) FROM p WHERE s = 'connection'"), 1100, 'their rows');
 cmp_ok($node->safe_psql('postgres', $ledgers), '<=', $before + 3, 'few ledgers');

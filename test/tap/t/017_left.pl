@@ -36,7 +36,7 @@ sub kept
 
 	$out = $err = '';
 	$in .= "$statement;\n\\echo done\n\\warn done\n";
-	$psql->pump until $out =~ /^done$/m && $err =~ /^done$/m;
+	$psql->pump until $out =~ /^done\n/m && $err =~ /^done\n/m;
 	return ($out . $err) =~ s/^done\n//mgr =~ s/\s+\z//r;
 }
 
