@@ -23,6 +23,30 @@ typedef struct BfView
 __extension__ typedef __int128 bf_i128 __attribute__((aligned(8)));
 __extension__ typedef unsigned __int128 bf_u128 __attribute__((aligned(8)));
 
+/* Big-endian two's complement of any length, whose leading bytes may only repeat the sign. false:
+ * no bytes, or a number that 16 of them don't hold; *out is as it was then. */
+static inline bool
+bf_view_i128(BfView v, bf_i128 *out)
+{
+	uint32_t i = 0;
+	uint8_t sign;
+	bf_u128 bits;
+
+	if (v.len == 0)
+		return false;
+	sign = (v.ptr[0] & 0x80) != 0 ? 0xff : 0;
+	for (; v.len - i > 16; i++)
+		if (v.ptr[i] != sign)
+			return false;
+	if (v.len - i == 16 && ((v.ptr[i] ^ sign) & 0x80) != 0)
+		return false;
+	bits = sign != 0 ? ~(bf_u128) 0 : 0;
+	for (; i < v.len; i++)
+		bits = bits << 8 | v.ptr[i];
+	*out = (bf_i128) bits;
+	return true;
+}
+
 typedef struct BfCursor
 {
 	const uint8_t *start; /* borrowed */

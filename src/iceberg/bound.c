@@ -6,24 +6,14 @@
 
 #define DAY_US INT64_C(86400000000)
 
-/* Big-endian two's complement of any length, as long as the number fits. */
+/* As long as the number fits. */
 static bool
 decimal_bound(BfView b, BfType type, BfValue *out)
 {
-	const uint8_t *p = b.ptr;
-	uint32_t n = b.len;
-	uint8_t sign = (p[0] & 0x80) != 0 ? 0xff : 0;
-	bf_u128 bits = sign != 0 ? ~(bf_u128) 0 : 0;
 	bf_i128 v;
 
-	for (; n > 16; n--, p++)
-		if (*p != sign)
-			return false;
-	if (n == 16 && ((p[0] ^ sign) & 0x80) != 0)
+	if (!bf_view_i128(b, &v))
 		return false;
-	for (; n > 0; n--, p++)
-		bits = bits << 8 | *p;
-	v = (bf_i128) bits;
 	if (bf_type_storage(type) == BF_STORE_I128)
 		out->v.i128 = v;
 	else if (bf_type_storage(type) == BF_STORE_I64 && v >= INT64_MIN && v <= INT64_MAX)

@@ -67,23 +67,14 @@ integer_value(const BfAvroValue *v, BfType want, const char *name, int64_t *out,
 static BfStatus
 decimal_value(const BfAvroValue *v, BfType want, const char *name, bf_i128 *out, BfError *err)
 {
-	const uint8_t *p = v->u.bytes.ptr;
-	uint32_t n = v->u.bytes.len;
-	bf_u128 bits;
-
 	if (v->schema->type != BF_AVRO_BYTES && v->schema->type != BF_AVRO_FIXED)
 		return mismatch(v, want, name, err);
 	if (logical_is(v->schema, "decimal") && v->schema->scale != want.scale)
 		return mismatch(v, want, name, err);
-	BF_DATA(err, n > 0, -1, "partition value of \"%s\" is a decimal of no bytes", name);
-	bits = (p[0] & 0x80) != 0 ? ~(bf_u128) 0 : 0;
-	for (; n > 16; n--, p++)
-		BF_DATA(err, *p == (uint8_t) bits, -1, "partition value of \"%s\" exceeds 128 bits", name);
-	BF_DATA(err, n < 16 || ((p[0] ^ (uint8_t) bits) & 0x80) == 0, -1,
-			"partition value of \"%s\" exceeds 128 bits", name);
-	for (; n > 0; n--, p++)
-		bits = bits << 8 | *p;
-	*out = (bf_i128) bits;
+	BF_DATA(err, v->u.bytes.len > 0, -1, "partition value of \"%s\" is a decimal of no bytes",
+			name);
+	BF_DATA(err, bf_view_i128(v->u.bytes, out), -1, "partition value of \"%s\" exceeds 128 bits",
+			name);
 	return BF_OK;
 }
 

@@ -33,30 +33,6 @@ millis_to_micros(const int64_t *in, int32_t n, int64_t *out, int64_t at, BfError
 	return BF_OK;
 }
 
-/* Big-endian two's complement of any length; false when it does not fit in 16 bytes. */
-static bool
-bytes_to_i128(BfView b, bf_i128 *out)
-{
-	bf_u128 v;
-	uint32_t i = 0;
-	uint8_t fill;
-
-	if (b.len == 0)
-		return false;
-	fill = b.ptr[0] & 0x80 ? 0xff : 0;
-	/* Longer ones may only repeat the sign. */
-	for (; b.len - i > 16; i++)
-		if (b.ptr[i] != fill)
-			return false;
-	if (i > 0 && ((b.ptr[i] ^ fill) & 0x80) != 0)
-		return false;
-	v = fill ? ~(bf_u128) 0 : 0;
-	for (; i < b.len; i++)
-		v = v << 8 | b.ptr[i];
-	*out = (bf_i128) v;
-	return true;
-}
-
 static BfStatus
 decimals_to_i64(const BfView *in, int32_t n, int64_t *out, int64_t at, BfError *err)
 {
@@ -75,7 +51,7 @@ decimals_to_i64(const BfView *in, int32_t n, int64_t *out, int64_t at, BfError *
 			continue;
 		}
 		BF_DATA(err, b.len > 0, at, "a decimal of no bytes");
-		if (!bytes_to_i128(b, &wide) || wide < INT64_MIN || wide > INT64_MAX)
+		if (!bf_view_i128(b, &wide) || wide < INT64_MIN || wide > INT64_MAX)
 			BF_FAIL_AT(err, BF_ERR_VALUE, at, "a decimal of %u bytes exceeds its precision", b.len);
 		out[i] = (int64_t) wide;
 	}
@@ -88,7 +64,7 @@ decimals_to_i128(const BfView *in, int32_t n, bf_i128 *out, int64_t at, BfError 
 	for (int32_t i = 0; i < n; i++)
 	{
 		BF_DATA(err, in[i].len > 0, at, "a decimal of no bytes");
-		if (!bytes_to_i128(in[i], &out[i]))
+		if (!bf_view_i128(in[i], &out[i]))
 			BF_FAIL_AT(err, BF_ERR_VALUE, at, "a decimal of %u bytes exceeds its precision",
 					   in[i].len);
 	}

@@ -512,3 +512,43 @@ TEST(lru_items_respect_the_bound_of_their_arena)
 	bf_lru_item_drop(item);
 	bf_lru_clear(&l);
 }
+
+/* Every number that both forms hold comes back, whatever repeats of the sign stand before it. */
+TEST(base_view_i128)
+{
+	static const struct
+	{
+		const char *bytes;
+		uint32_t n;
+		bool fits;
+		int64_t high;
+		uint64_t low;
+	} cases[] = {
+		{"", 0, false, 0, 0},
+		{"\x00", 1, true, 0, 0},
+		{"\x7f", 1, true, 0, 127},
+		{"\x80", 1, true, -1, UINT64_MAX - 127},
+		{"\xff\xff\xfe", 3, true, -1, UINT64_MAX - 1},
+		{"\x00\x80", 2, true, 0, 128},
+		{"\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16, true, INT64_MAX,
+		 UINT64_MAX},
+		{"\x00\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 17, true,
+		 INT64_MAX, UINT64_MAX},
+		{"\x00\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, false, 0, 0},
+		{"\xff\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, true, INT64_MIN, 0},
+		{"\xff\x7f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, false, 0, 0},
+		{"\x01\x00\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17, false, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		BfView v = {(const uint8_t *) cases[i].bytes, cases[i].n};
+		bf_i128 n = 42;
+
+		EXPECT(bf_view_i128(v, &n) == cases[i].fits);
+		if (!cases[i].fits)
+			EXPECT(n == 42);
+		else
+			EXPECT(n == (bf_i128) ((bf_u128) (uint64_t) cases[i].high << 64 | cases[i].low));
+	}
+}

@@ -36,21 +36,11 @@ scaled(const BfField *field, const BfAvroValue *x, int64_t *out, BfError *err)
 static BfStatus
 decimal_value(const BfField *field, BfView bytes, bf_i128 *out, BfError *err)
 {
-	size_t max = bf_type_storage(field->type) == BF_STORE_I64 ? 8 : 16;
-	bf_i128 n = bytes.len > 0 && (bytes.ptr[0] & 0x80) != 0 ? -1 : 0;
-	uint8_t sign = n < 0 ? 0xff : 0;
-	uint32_t i = 0;
+	bool wide = bf_type_storage(field->type) == BF_STORE_I128;
 
-	BF_DATA(err, bytes.len > 0, -1, "column \"%.100s\": a decimal has no bytes", field->name);
 	BF_ASSERT(field->type.kind == BF_KIND_DECIMAL);
-	while (bytes.len - i > max && bytes.ptr[i] == sign)
-		i++;
-	BF_DATA(err, bytes.len - i <= max, -1, "column \"%.100s\": a decimal has too many digits",
-			field->name);
-	for (; i < bytes.len; i++)
-		n = (bf_i128) ((bf_u128) n << 8 | bytes.ptr[i]);
-	*out = n;
-	BF_DATA(err, (n < 0) == (sign != 0) && (max == 16 || (n >= INT64_MIN && n <= INT64_MAX)), -1,
+	BF_DATA(err, bytes.len > 0, -1, "column \"%.100s\": a decimal has no bytes", field->name);
+	BF_DATA(err, bf_view_i128(bytes, out) && (wide || (*out >= INT64_MIN && *out <= INT64_MAX)), -1,
 			"column \"%.100s\": a decimal has too many digits", field->name);
 	return BF_OK;
 }
