@@ -3,7 +3,7 @@
 # looks like.
 #   test/mutants/run.pl [--check] [glob ...]
 # --check only says which mutants don't fit the sources any more. JOBS=n is for make, TIMEOUT=s the longest that one
-# test may take (what hangs is seen as well).
+# test may take. What hangs was not seen to fail: it counts as failed and is named apart.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -160,12 +160,13 @@ sub build {
 	return 1;
 }
 
-# passed, failed or skipped; a server that a broken test left behind is stopped.
+# passed, failed, hung or skipped; a server that a broken test left behind is stopped.
 sub try {
 	my ($test, $log) = @_;
 	my $rc = run(commands($test)->[1], $log);
 	run("for s in build/servers/*/data/postmaster.pid; do [ ! -e \"\$s\" ] || { s=\${s%/data/*}; test/server.sh stop \"\${s##*/}\" immediate; }; done", $log);
-	return 'failed' if !defined $rc || $rc != 0;
+	return 'hung' if !defined $rc;
+	return 'failed' if $rc != 0;
 	return 'skipped' if slurp($log) =~ /^0 passed, 0 failed, [1-9]\d* skipped$/m;
 	return 'passed';
 }
@@ -207,12 +208,13 @@ sub verdict {
 	unlink $log;
 	my $changed = eval { mutate($m, $files) };
 	return ('FAIL', $@ =~ s/\n//r) unless $changed;
-	return ('FAIL', "its test fails without it: $m->{test}") if $base eq 'failed';
+	return ('FAIL', "its test fails without it: $m->{test}") if $base eq 'failed' || $base eq 'hung';
 	return ('skip', "its test skips: $m->{test}") if $base eq 'skipped';
 	spill("$tree/$_", $changed->{$_}) for keys %$changed;
 	my $result = build($m->{test}, $log) ? try($m->{test}, $log) : 'uncompiled';
 	spill("$tree/$_", $files->{$_}) for keys %$changed;
 	return ('ok', "seen by $m->{test}") if $result eq 'failed';
+	return ('FAIL', "HUNG $m->{test} for $timeout s: $m->{promise}") if $result eq 'hung';
 	return ('FAIL', "does not compile, see $log") if $result eq 'uncompiled';
 	return ('FAIL', "SURVIVED $m->{test}: $m->{promise}");
 }
