@@ -1,6 +1,8 @@
 /* Entries of `.index` and `.timeindex`, and the warm and cold search in them. */
 #include "log/index.h"
 
+#include "base/rangeset.h"
+
 /* The key of entry i, as the search compares it: relative offset, or timestamp. */
 typedef int64_t (*KeyOf)(const uint8_t *entries, int32_t i);
 
@@ -79,6 +81,8 @@ bf_time_index_init(BfTimeIndex *ix, BfView bytes, int64_t base_offset)
 bool
 bf_offset_index_sane(const BfOffsetIndex *ix)
 {
+	if (ix->n > 0 && offset_key(ix->bytes.ptr, ix->n - 1) > BF_ENTRY_MAX - ix->base_offset)
+		return false;
 	for (int32_t i = 1; i < ix->n; i++)
 	{
 		const uint8_t *e = ix->bytes.ptr + (size_t) i * BF_OFFSET_INDEX_ENTRY_BYTES;
@@ -95,6 +99,8 @@ bf_time_index_sane(const BfTimeIndex *ix)
 {
 	const uint8_t *entries = ix->bytes.ptr;
 
+	if (ix->n > 0 && time_offset(entries, ix->n - 1) > BF_ENTRY_MAX - ix->base_offset)
+		return false;
 	for (int32_t i = 1; i < ix->n; i++)
 		if (time_key(entries, i) <= time_key(entries, i - 1) ||
 			time_offset(entries, i) < time_offset(entries, i - 1))

@@ -55,7 +55,8 @@ typedef struct BfTimeIndex
 extern void bf_offset_index_init(BfOffsetIndex *ix, BfView bytes, int64_t base_offset);
 extern void bf_time_index_init(BfTimeIndex *ix, BfView bytes, int64_t base_offset);
 
-/* Do all entries ascend as they must? One that does not is of no use. */
+/* Do all entries ascend as they must, and name offsets that can be? One that does not is of no use,
+ * and its entries must not be asked for. */
 extern bool bf_offset_index_sane(const BfOffsetIndex *ix);
 extern bool bf_time_index_sane(const BfTimeIndex *ix);
 

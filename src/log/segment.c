@@ -106,7 +106,7 @@ static BfStatus
 check_offsets(const BfiSegment *s, const BfBatchHeader *h, int64_t position, BfError *err)
 {
 	int64_t base = s->info->base_offset;
-	int64_t end = base + INT32_MAX;
+	int64_t end = base <= BF_ENTRY_MAX - INT32_MAX ? base + INT32_MAX : BF_ENTRY_MAX;
 
 	if (s->number + 1 < s->dir->n_segments && !s->info->swap && s->info[1].base_offset <= end)
 		end = s->info[1].base_offset - 1;

@@ -205,3 +205,32 @@ TEST(log_holes_segments_keep_their_size)
 		EXPECT(info.size > 0 && info.size <= 12000);
 	}
 }
+
+/* Names of files and entries of indexes come from outside: their sum may be no offset. */
+TEST(log_holes_offsets_end_at_63_bits)
+{
+	static const uint8_t index[] = {0, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 1};
+	static const uint8_t times[] = {0, 0, 0, 0, 0, 0, 3,	0xe8, 0,	0,	  0,	2,
+									0, 0, 0, 0, 0, 0, 0x07, 0xd0, 0xff, 0xff, 0xff, 0xf0};
+	const char *dir = new_ledger("ends");
+	int64_t base = BF_ENTRY_MAX - 2;
+	BfBuffer log;
+	BfLogDir *d;
+	int64_t start, end, offset;
+
+	bf_buffer_init(&log, test_host(), 1 << 20);
+	add_batch(&log, base, BF_ENTRY_MAX);
+	put_segment(dir, base, &log);
+	build_file(dir, base, "index", index, sizeof index);
+	build_file(dir, base, "timeindex", times, sizeof times);
+	EXPECT_EQ(walked(dir, BF_ENTRY_MAX, false), 3);
+	REQUIRE_OK(bf_log_dir_open(test_arena(), dir, NULL, &d, &test_err));
+	REQUIRE_OK(bf_log_dir_bounds(d, &start, &end, &test_err));
+	EXPECT_EQ(start, base);
+	EXPECT_EQ(end, INT64_MAX);
+	REQUIRE_OK(bf_log_dir_offset_for_time(d, 3000, &offset, &test_err));
+	EXPECT_EQ(offset, INT64_MAX);
+	REQUIRE_OK(bf_log_dir_offset_for_time(d, 900, &offset, &test_err));
+	EXPECT_EQ(offset, base);
+	bf_buffer_free(&log);
+}
