@@ -23,6 +23,8 @@ enum
 	AT_COUNT = 57
 };
 
+_Static_assert(AT_COUNT + 4 == BF_BATCH_HEADER_BYTES, "the header ends with the count of records");
+
 #define ATTRIBUTE_CODEC 0x07
 #define ATTRIBUTE_LOG_APPEND_TIME 0x08
 #define ATTRIBUTE_TRANSACTIONAL 0x10
@@ -34,6 +36,8 @@ static const BfCodec kafka_codecs[] = {
 };
 
 #define KAFKA_CODECS (sizeof kafka_codecs / sizeof *kafka_codecs)
+
+_Static_assert(KAFKA_CODECS <= ATTRIBUTE_CODEC + 1, "the codec's bits hold each number");
 
 static BfStatus
 check_magic(int magic, int64_t position, BfError *err)
@@ -93,8 +97,10 @@ bf_batch_header(const uint8_t *bytes, size_t n, int64_t position, BfBatchHeader 
 BfStatus
 bf_batch_check_crc(const BfBatchHeader *h, const uint8_t *batch, int64_t position, BfError *err)
 {
-	uint32_t crc = bf_crc32c(batch + AT_ATTRIBUTES, (size_t) h->total_bytes - AT_ATTRIBUTES);
+	uint32_t crc;
 
+	BF_ASSERT(h->total_bytes >= BF_BATCH_HEADER_BYTES);
+	crc = bf_crc32c(batch + AT_ATTRIBUTES, (size_t) h->total_bytes - AT_ATTRIBUTES);
 	BF_DATA(err, crc == h->crc, position,
 			"the record batch of entries %lld-%lld has checksum %08x, expected %08x",
 			(long long) h->base_offset, (long long) h->last_offset, crc, h->crc);
@@ -108,6 +114,7 @@ bf_records_begin(BfCodecContext *ctx, const BfBatchHeader *h, const uint8_t *bat
 	const uint8_t *section = batch + BF_BATCH_HEADER_BYTES;
 	size_t n = (size_t) h->total_bytes - BF_BATCH_HEADER_BYTES;
 
+	BF_ASSERT(h->total_bytes >= BF_BATCH_HEADER_BYTES && h->n_records >= 0);
 	scratch->len = 0;
 	it->header = *h;
 	it->position = position;
@@ -142,6 +149,7 @@ varint_slow(const uint8_t *p, const uint8_t *end, int bytes_max, int64_t *v)
 {
 	uint64_t u = 0;
 
+	BF_ASSERT(p <= end && (bytes_max == 5 || bytes_max == 10));
 	for (int i = 0; i < bytes_max; i++)
 	{
 		uint8_t b;
@@ -219,6 +227,7 @@ careful_record(BfRecordIter *it, BfRecord *out, BfError *err)
 	const uint8_t *end = it->cursor.end;
 	int64_t length, time_delta, delta, n_headers;
 
+	BF_ASSERT(it->n_left > 0 && it->n_left <= it->header.n_records);
 	p = varint(p, end, 5, &length);
 	if (p == NULL || length < RECORD_BYTES_MIN - 1 || length > end - p)
 		return damaged(it, "its length is out of range", err);
@@ -242,6 +251,7 @@ careful_record(BfRecordIter *it, BfRecord *out, BfError *err)
 		return damaged(it, "its timestamp is out of range", err);
 	out->offset = it->header.base_offset + delta;
 	out->n_headers = (int32_t) n_headers;
+	BF_ASSERT(delta >= it->delta_min && out->offset <= it->header.last_offset);
 	out->headers = (BfView){p, (uint32_t) (end - p)};
 	it->delta_min = delta + 1;
 	it->n_left--;
@@ -325,6 +335,7 @@ bf_records_next(BfRecordIter *it, BfRecord *out, bool *more, BfError *err)
 	end = usual_record(it, it->cursor.pos, it->delta_min, out, &delta);
 	if (end == NULL)
 		return careful_record(it, out, err);
+	BF_ASSERT(end > it->cursor.pos && end <= it->cursor.end);
 	out->offset = it->header.base_offset + delta;
 	out->n_headers = 0;
 	out->headers = (BfView){end, 0};
@@ -344,6 +355,7 @@ bf_records_columns(BfRecordIter *it, BfRecordColumns *c, int32_t n_max, int32_t 
 	int32_t left = it->n_left;
 	int32_t n = n_max < left ? n_max : left;
 
+	BF_ASSERT(n_max >= 0 && left >= 0);
 	/* The iterator's fields are kept in registers; the careful way gets and gives them back. */
 	for (int32_t i = 0; i < n; i++)
 	{
@@ -372,6 +384,8 @@ bf_records_columns(BfRecordIter *it, BfRecordColumns *c, int32_t n_max, int32_t 
 		delta_min = delta + 1;
 		p = end;
 	}
+	BF_ASSERT(p <= it->cursor.end);
+	BF_ASSERT(delta_min - 1 <= it->header.last_offset - base);
 	it->cursor.pos = p;
 	it->delta_min = delta_min;
 	it->n_left = left - n;
@@ -436,6 +450,7 @@ put_records(const BfView *values, int32_t n, BfBuffer *out, BfError *err)
 		head_len += bf_put_uvarint(head + head_len, bf_zigzag(i));
 		head[head_len++] = 1; /* key: -1, null */
 		head_len += bf_put_uvarint(head + head_len, bf_zigzag(values[i].len));
+		BF_ASSERT(head_len <= sizeof head);
 		body = head_len + values[i].len + 1;
 		length_len = bf_put_uvarint(length, bf_zigzag((int64_t) body));
 		BF_TRY(bf_buffer_reserve(out, length_len + body, err));
@@ -468,6 +483,7 @@ put_section(BfCodecContext *ctx, BfCodec *codec, int level, BfBuffer *raw, BfBuf
 {
 	size_t start = out->len;
 
+	BF_ASSERT(raw != out && raw->len > 0);
 	if (*codec != BF_CODEC_NONE)
 	{
 		BF_TRY(bf_compress_append(ctx, *codec, level, raw->data, raw->len, out, err));
@@ -486,6 +502,7 @@ build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset, const 
 	size_t start = out->len;
 	uint8_t *h;
 
+	BF_ASSERT(scratch != out);
 	scratch->len = 0;
 	BF_TRY(put_records(values, n, scratch, err));
 	BF_TRY(bf_buffer_reserve(out, BF_BATCH_HEADER_BYTES, err));
@@ -494,6 +511,7 @@ build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset, const 
 	if (out->len - start > BF_BATCH_BYTES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "a record batch would have %zu bytes, %d are allowed",
 				out->len - start, BF_BATCH_BYTES_MAX);
+	BF_ASSERT(out->len - start > BF_BATCH_HEADER_BYTES);
 	h = out->data + start;
 	bf_store64be(h + AT_BASE_OFFSET, (uint64_t) base_offset);
 	bf_store32be(h + AT_LENGTH, (uint32_t) (out->len - start - 12));

@@ -25,6 +25,7 @@ bf_coverage_parse(BfArena *a, const char *text, size_t n, BfCoverage *out, BfErr
 		size_t len;
 		BfStatus status;
 
+		BF_ASSERT((size_t) out->n < n_max);
 		BF_TRY(bfi_text_number(&c, INT64_MAX, &item->ledger_id, err));
 		BF_DATA(err, out->n == 0 || item->ledger_id > item[-1].ledger_id, start,
 				"ledger %lld is not in ascending order", (long long) item->ledger_id);
@@ -59,6 +60,7 @@ bf_coverage_format(const BfCoverage *c, BfBuffer *out, BfError *err)
 
 	for (int32_t i = 0; i < c->n; i++)
 	{
+		BF_ASSERT(i == 0 || c->items[i - 1].ledger_id < c->items[i].ledger_id);
 		if (c->items[i].ranges.n == 0)
 			continue;
 		if (!first)
@@ -111,6 +113,8 @@ bf_coverage_add(BfArena *a, const BfCoverage *c, int64_t ledger_id, const BfRang
 	if (at + 1 < result.n)
 		memcpy(items + at + 1, c->items + at + (known ? 1 : 0),
 			   (size_t) (result.n - at - 1) * sizeof *items);
+	BF_ASSERT(at == 0 || items[at - 1].ledger_id < ledger_id);
+	BF_ASSERT(at + 1 == result.n || items[at + 1].ledger_id > ledger_id);
 	result.items = items;
 	*out = result;
 	return BF_OK;

@@ -56,6 +56,7 @@ bfi_writer_open_files(BfLedgerWriter *w, int64_t base, bool fresh, BfError *err)
 {
 	int64_t log_size;
 
+	BF_ASSERT(w->log < 0 && w->index.file < 0 && w->times.file < 0);
 	w->dir_dirty = true;
 	w->dirty = true;
 	BF_TRY(open_file(w, base, "log", fresh, &w->log, &log_size, err));
@@ -76,6 +77,7 @@ remove_segments_after(BfLedgerWriter *w, const BfLogDir *d, BfError *err)
 {
 	static const char *const suffixes[] = {"log", "index", "timeindex"};
 
+	BF_ASSERT(!w->settled);
 	for (int32_t i = d->n_segments; i-- > 0 && d->segments[i].base_offset > w->end.segment;)
 	{
 		w->dir_dirty = true;
@@ -124,6 +126,8 @@ keep_entries(BfLedgerWriter *w, BfiSegment *s)
 		s->offsets.n = s->times.n = 0;
 		w->max_timestamp_offset = w->time_entry = -1;
 	}
+	BF_ASSERT((s->offsets.n > 0) == (s->times.n > 0));
+	BF_ASSERT(w->indexed_position < w->end.position);
 }
 
 /* Step 3, from the place that keep_entries left. */
@@ -134,6 +138,7 @@ walk(BfLedgerWriter *w, BfiSegment *s, BfError *err)
 	int64_t indexed_offset = -1;
 	int64_t position;
 
+	BF_ASSERT(w->base == s->info->base_offset && w->end.position <= s->size);
 	if (s->offsets.n > 0)
 		bf_offset_index_entry(&s->offsets, s->offsets.n - 1, &indexed_offset, &position);
 	s->pos = w->indexed_position;
@@ -175,6 +180,7 @@ static BfStatus
 restore_state(BfLedgerWriter *w, BfLogDir *d, int32_t number, BfError *err)
 {
 	BfiSegment s;
+	BF_ASSERT(w->end.position > 0);
 	BfError first;
 	BfStatus status;
 
@@ -210,6 +216,7 @@ truncate_to(BfLedgerWriter *w, int file, int64_t size, BfError *err)
 {
 	int64_t now;
 
+	BF_ASSERT(file >= 0 && size >= 0);
 	BF_TRY(w->host->file_size(w->host, file, &now, err));
 	return now == size ? BF_OK : w->host->truncate(w->host, file, size, err);
 }
@@ -254,12 +261,15 @@ bfi_writer_settle(BfLedgerWriter *w, BfError *err)
 {
 	BfStatus status;
 
+	BF_ASSERT(!w->dead);
 	w->settled = false;
 	bfi_writer_close_files(w);
 	status = settle(w, err);
 	bf_arena_reset(w->work);
 	if (status != BF_OK)
 		return bf_error_object(err, w->dir);
+	BF_ASSERT(w->log >= 0 && w->index.file >= 0 && w->times.file >= 0);
+	BF_ASSERT(w->base == w->end.segment);
 	w->settled = true;
 	return BF_OK;
 }

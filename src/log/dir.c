@@ -78,6 +78,7 @@ BfStatus
 bfi_dir_path(const BfLogDir *d, BfArena *a, int64_t base, const char *suffix, const char **out,
 			 BfError *err)
 {
+	BF_ASSERT(base >= 0);
 	BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s/%020lld.%s", d->dir, (long long) base, suffix), err);
 	return BF_OK;
 }
@@ -95,6 +96,7 @@ collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
 		int64_t offset = files[i].offset;
 		BfSegmentInfo *s;
 
+		BF_ASSERT(i == 0 || files[i - 1].offset < offset);
 		for (; i < n && files[i].offset == offset; i++)
 			has[files[i].kind] = true;
 		if (has[FILE_SNAPSHOT])
@@ -147,6 +149,7 @@ list_segments(BfLogDir *d, BfBuffer *found, bool *gone, BfError *err)
 
 	found->len = 0;
 	BF_TRY(host->list(host, d->dir, found_entry, found, err));
+	BF_ASSERT(found->len % sizeof(FoundFile) == 0);
 	n = found->len / sizeof(FoundFile);
 	bf_sort(found->data, n, sizeof(FoundFile), compare_files);
 	BF_TRY(collect(d, (const FoundFile *) (const void *) found->data, n, err));
@@ -230,6 +233,7 @@ find_end(BfLogDir *d, int64_t *end, BfError *err)
 	BfiSegment s;
 	bool at_end = false;
 
+	BF_ASSERT(d->n_segments > 0);
 	BF_TRY(bfi_segment_init(d->arena, d, true, &s, err));
 	BF_TRY(bfi_segment_open(&s, d->n_segments - 1, err));
 	BF_TRY(bfi_segment_seek(&s, BF_ENTRY_MAX, err));
@@ -261,6 +265,7 @@ bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err)
 		{
 			d->start = d->segments[0].base_offset;
 			BF_TRY(find_end(d, &d->end, err));
+			BF_ASSERT(d->start <= d->end);
 		}
 		d->bounds_known = true;
 	}

@@ -3,6 +3,9 @@
 
 #include "base/rangeset.h"
 
+_Static_assert(BF_INDEX_WARM_BYTES % BF_OFFSET_INDEX_ENTRY_BYTES == 0,
+			   "the warm section is of whole entries");
+
 /* The key of entry i, as the search compares it: relative offset, or timestamp. */
 typedef int64_t (*KeyOf)(const uint8_t *entries, int32_t i);
 
@@ -35,6 +38,7 @@ is_free(const uint8_t *bytes, size_t entry_bytes, int32_t i)
 	static const uint8_t zeroes[BF_TIME_INDEX_ENTRY_BYTES];
 	const uint8_t *entry = bytes + (size_t) i * entry_bytes;
 
+	BF_ASSERT(entry_bytes <= sizeof zeroes);
 	if (entry_bytes == BF_OFFSET_INDEX_ENTRY_BYTES && i > 0)
 		return bf_load32be(entry) == 0;
 	return memcmp(entry, zeroes, entry_bytes) == 0;
@@ -59,12 +63,14 @@ count_valid(BfView bytes, size_t entry_bytes)
 		else
 			lo = mid + 1;
 	}
+	BF_ASSERT(lo == 0 || !is_free(bytes.ptr, entry_bytes, lo - 1));
 	return lo;
 }
 
 void
 bf_offset_index_init(BfOffsetIndex *ix, BfView bytes, int64_t base_offset)
 {
+	BF_ASSERT(base_offset >= 0);
 	ix->base_offset = base_offset;
 	ix->n = count_valid(bytes, BF_OFFSET_INDEX_ENTRY_BYTES);
 	ix->bytes = (BfView){bytes.ptr, (uint32_t) ix->n * BF_OFFSET_INDEX_ENTRY_BYTES};
@@ -73,6 +79,7 @@ bf_offset_index_init(BfOffsetIndex *ix, BfView bytes, int64_t base_offset)
 void
 bf_time_index_init(BfTimeIndex *ix, BfView bytes, int64_t base_offset)
 {
+	BF_ASSERT(base_offset >= 0);
 	ix->base_offset = base_offset;
 	ix->n = count_valid(bytes, BF_TIME_INDEX_ENTRY_BYTES);
 	ix->bytes = (BfView){bytes.ptr, (uint32_t) ix->n * BF_TIME_INDEX_ENTRY_BYTES};
@@ -148,6 +155,7 @@ floor_entry(const uint8_t *entries, int32_t n, int32_t warm, KeyOf key, int64_t 
 		else
 			lo = mid;
 	}
+	BF_ASSERT(lo >= 0 && lo < n && key(entries, lo) <= target);
 	return lo;
 }
 

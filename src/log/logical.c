@@ -62,6 +62,7 @@ decode_name(BfArena *a, const char *path, size_t start, size_t n, const char **o
 		}
 		name[len++] = c;
 	}
+	BF_ASSERT(len <= n);
 	name[len] = '\0';
 	*out = name;
 	return BF_OK;
@@ -83,6 +84,7 @@ parse_file_name(BfArena *a, const char *path, size_t start, size_t n, BfLogicalF
 	BF_DATA(err, *c.pos == '_', bf_cursor_offset(&c), "a \"_\" is expected after the ledger id");
 	set_start = (size_t) bf_cursor_offset(&c) + 1;
 	set_end = start + n - SUFFIX_BYTES;
+	BF_ASSERT(set_start <= set_end);
 	/* "7_.log": the underscore may be all that there is, but it is never part of the suffix. */
 	status = bf_rangeset_parse(a, path + set_start, set_end - set_start, true, &out->ranges, err);
 	if (status != BF_OK && err->offset >= 0)

@@ -18,6 +18,11 @@
 #define BFI_OFFLOAD_SCHEMA_BYTES_MAX (64 << 20)
 #define BFI_OFFLOAD_ROOT_BYTES_MAX (256 << 20)
 
+_Static_assert(sizeof BFI_OFFLOAD_MAGIC - 1 == 8 && sizeof BFI_OFFLOAD_TAIL_MAGIC - 1 == 8,
+			   "what begins and ends a file has eight bytes");
+_Static_assert(BFI_OFFLOAD_SCHEMA_BYTES_MAX < BFI_OFFLOAD_ROOT_BYTES_MAX,
+			   "a root has room for any schema");
+
 /* One record of an index block. */
 typedef struct BfiOffloadRecord
 {

@@ -60,6 +60,7 @@ parse_blocks(BfOffloadFile *f, const uint8_t *p, int64_t root_at, BfError *err)
 	int64_t batches = 0;
 	int64_t position = root_at;
 
+	BF_ASSERT(f->n_blocks >= 0 && f->data_start <= root_at);
 	for (int32_t i = 0; i < f->n_blocks; i++, p += BFI_OFFLOAD_ROOT_BLOCK_BYTES)
 	{
 		BfiOffloadBlock *b = &f->blocks[i];
@@ -90,6 +91,7 @@ parse_blocks(BfOffloadFile *f, const uint8_t *p, int64_t root_at, BfError *err)
 	f->data_end = f->n_blocks > 0 ? f->blocks[0].position : root_at;
 	BF_DATA(err, f->n_blocks > 0 || f->data_end == f->data_start, root_at,
 			"the file has data but no index");
+	BF_ASSERT(f->data_start <= f->data_end && f->data_end <= root_at);
 	return BF_OK;
 }
 
@@ -136,6 +138,7 @@ check_header(BfOffloadFile *f, BfError *err)
 	size_t schema_len = strlen(f->info.schema_json);
 	const uint8_t *p;
 
+	BF_ASSERT(f->data_start == BFI_OFFLOAD_HEADER_BYTES + (int64_t) schema_len);
 	if (f->info.file_bytes > FIRST_READ_BYTES)
 		return BF_OK;
 	BF_TRY(bf_source_window(f->source, 0, BFI_OFFLOAD_HEADER_BYTES + schema_len, &p, err));
@@ -242,6 +245,7 @@ load_block(BfOffloadWalk *w, int32_t number, BfError *err)
 	int64_t position = -1;
 	const uint8_t *p;
 
+	BF_ASSERT(number > w->block && number < f->n_blocks);
 	w->block = -1;
 	BF_TRY(bf_source_window(f->source, b->position, len + 4, &p, err));
 	BF_DATA(err, bf_crc32c(p, len) == bf_load32be(p + len), b->position,
@@ -283,6 +287,7 @@ wanted(const BfOffloadWalk *w, const BfiOffloadRecord *r)
 {
 	int32_t i = bf_rangeset_seek(&w->ranges, r->first);
 
+	BF_ASSERT(r->first <= r->last);
 	return i < w->ranges.n && w->ranges.ranges[i].first <= r->last;
 }
 
@@ -325,10 +330,12 @@ read_group(BfOffloadWalk *w, BfError *err)
 	int32_t n = f->blocks[w->block].n;
 	int32_t last = w->at;
 
+	BF_ASSERT(w->at < n && wanted(w, first));
 	for (int32_t i = w->at + 1; i < n && w->records[i].position - 4 - end <= HOLE_BYTES_MAX; i++)
 	{
 		const BfiOffloadRecord *r = &w->records[i];
 
+		BF_ASSERT(r->position - 4 >= end);
 		if (r->position + r->length - start > GROUP_BYTES_MAX)
 			break;
 		if (!wanted(w, r))
@@ -387,6 +394,8 @@ walk_next(BfOffloadWalk *w, BfBatchHeader *h, const uint8_t **batch, int64_t *po
 		}
 		if (w->at >= w->group_end)
 			BF_TRY(read_group(w, err));
+		BF_ASSERT(r->position - 4 >= w->bytes_position);
+		BF_ASSERT(r->position + r->length <= w->bytes_position + (int64_t) w->bytes->len);
 		w->at++;
 		*position = r->position;
 		BF_TRY(check_batch(r, w->bytes->data + (r->position - w->bytes_position), h, err));

@@ -42,6 +42,7 @@ write_header(Writer *w, const char *schema, size_t schema_len, BfError *err)
 	uint8_t h[BFI_OFFLOAD_HEADER_BYTES];
 	uint32_t crc;
 
+	BF_ASSERT(bf_publish_position(w->out) == 0 && schema_len <= BFI_OFFLOAD_SCHEMA_BYTES_MAX);
 	memcpy(h, BFI_OFFLOAD_MAGIC, 8);
 	bf_store32be(h + 8, BFI_OFFLOAD_VERSION);
 	bf_store32be(h + 12, 0);
@@ -69,6 +70,7 @@ examine(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t positio
 	BF_TRY(bf_records_begin(w->codec, h, batch, position, w->scratch, &it, err));
 	for (;;)
 	{
+		BF_ASSERT(out->min_timestamp <= out->max_timestamp);
 		BF_TRY(bf_records_next(&it, &r, &more, err));
 		if (!more)
 			return BF_OK;
@@ -134,12 +136,14 @@ write_data(Writer *w, int64_t n_entries, BfError *err)
 		bf_store32be(length, (uint32_t) h.total_bytes);
 		BF_TRY(bf_publish_write(w->out, length, sizeof length, err));
 		BF_TRY(copy_batch(w, &h, batch, position, path, err));
+		BF_ASSERT(bf_publish_position(w->out) == r.position + r.length);
 		BF_TRY(bf_buffer_append(w->records, &r, sizeof r, err));
 		if (r.min_timestamp >= 0 && (w->min_timestamp < 0 || r.min_timestamp < w->min_timestamp))
 			w->min_timestamp = r.min_timestamp;
 		if (r.max_timestamp > w->max_timestamp)
 			w->max_timestamp = r.max_timestamp;
 	}
+	BF_ASSERT(next == n_entries);
 	return BF_OK;
 }
 
@@ -154,11 +158,14 @@ write_block(Writer *w, const BfiOffloadRecord *records, size_t n, BfError *err)
 {
 	BfBuffer *b = w->encoded;
 
+	BF_ASSERT(n > 0 && n <= BFI_OFFLOAD_BLOCK_RECORDS);
 	b->len = 0;
 	for (size_t i = 0; i < n; i++)
 	{
 		const BfiOffloadRecord *r = &records[i];
 
+		BF_ASSERT(i == 0 ||
+				  (r->first == r[-1].last + 1 && r->position == r[-1].position + r[-1].length + 4));
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->first, err));
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->last, err));
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->position, err));
@@ -167,6 +174,7 @@ write_block(Writer *w, const BfiOffloadRecord *records, size_t n, BfError *err)
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->min_timestamp, err));
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->max_timestamp, err));
 	}
+	BF_ASSERT(b->len == n * BFI_OFFLOAD_RECORD_BYTES);
 	BF_TRY(seal(b, err));
 	return bf_publish_write(w->out, b->data, b->len, err);
 }
@@ -181,6 +189,7 @@ write_index(Writer *w, int64_t n_entries, const char *schema, size_t schema_len,
 	int64_t *positions;
 	BfBuffer *b = w->encoded;
 
+	BF_ASSERT((n == 0) == (n_entries == 0) && w->records->len % sizeof *records == 0);
 	BF_NEW_RAW(w->arena, positions, n_blocks, err);
 	for (size_t i = 0; i < n_blocks; i++)
 	{
@@ -210,6 +219,8 @@ write_index(Writer *w, int64_t n_entries, const char *schema, size_t schema_len,
 		BF_TRY(bf_buffer_u32be(b, (uint32_t) count, err));
 		BF_TRY(bf_buffer_u32be(b, 0, err));
 	}
+	BF_ASSERT(b->len ==
+			  BFI_OFFLOAD_ROOT_BYTES + schema_len + n_blocks * BFI_OFFLOAD_ROOT_BLOCK_BYTES);
 	BF_TRY(seal(b, err));
 	if (b->len > BFI_OFFLOAD_ROOT_BYTES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the ledger has too many batches for one file");

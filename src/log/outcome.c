@@ -43,6 +43,8 @@ typedef union Chain
 	int64_t value;
 } Chain;
 
+_Static_assert(sizeof(Chain) == sizeof(int64_t), "a chain is a value of the map");
+
 typedef struct Ahead
 {
 	BfArena *arena; /* owned: all of this; NULL = nothing yet */
@@ -102,7 +104,10 @@ put_end(Ahead *h, const End *e, BfError *err)
 	h->ends[h->n].next = NONE;
 	chain.value = *value;
 	if (chain.ends.last != h->n)
+	{
+		BF_ASSERT(h->ends[chain.ends.last].offset < e->offset);
 		h->ends[chain.ends.last].next = h->n;
+	}
 	chain.ends.last = h->n++;
 	*value = chain.value;
 	return BF_OK;
@@ -147,7 +152,7 @@ make_room(BfOutcomes *o, BfError *err)
 		bf_arena_free(next.arena);
 		return status;
 	}
-	BF_ASSERT(next.n == kept);
+	BF_ASSERT(next.n == kept && next.n < next.capacity);
 	bf_arena_free(o->ahead.arena);
 	o->ahead = next;
 	return BF_OK;
@@ -164,6 +169,7 @@ find_end(BfOutcomes *o, int64_t producer_id)
 	if (value == NULL)
 		return NULL;
 	chain.value = *value;
+	BF_ASSERT(chain.ends.first <= chain.ends.last && chain.ends.last < o->ahead.n);
 	/* The last one stays: a chain is never empty. */
 	while (chain.ends.first != chain.ends.last && ends[chain.ends.first].offset <= o->asked)
 		chain.ends.first = ends[chain.ends.first].next;
@@ -197,6 +203,7 @@ look_at(BfOutcomes *o, const BfBatchHeader *h, BfError *err)
 static BfStatus
 step(BfOutcomes *o, BfError *err)
 {
+	BF_ASSERT(!o->at_end && o->seg.number >= 0);
 	BfBatchHeader h;
 	bool end;
 

@@ -14,6 +14,7 @@ bfi_text_number(BfCursor *c, int64_t max, int64_t *out, BfError *err)
 	const uint8_t *p = c->pos;
 	int64_t v = 0;
 
+	BF_ASSERT(max >= 9);
 	while (c->pos < c->end && *c->pos >= '0' && *c->pos <= '9')
 	{
 		int digit = *c->pos - '0';
@@ -82,6 +83,7 @@ bf_rangeset_parse(BfArena *a, const char *text, size_t n, bool lenient, BfRangeS
 			last->last = r.last;
 		else
 		{
+			BF_ASSERT((size_t) out->n < n_max);
 			last = &out->ranges[out->n++];
 			*last = r;
 		}
@@ -99,6 +101,8 @@ bf_rangeset_format(const BfRangeSet *s, BfBuffer *out, BfError *err)
 {
 	for (int32_t i = 0; i < s->n; i++)
 	{
+		BF_ASSERT(s->ranges[i].first <= s->ranges[i].last);
+		BF_ASSERT(i == 0 || s->ranges[i].first > s->ranges[i - 1].last + 1);
 		if (i > 0)
 			BF_TRY(bf_buffer_u8(out, '_', err));
 		BF_TRY(bf_text_number(out, s->ranges[i].first, err));

@@ -13,6 +13,9 @@
 #define PREFIX_BYTES 17
 /* The smallest batch or message of any version has this length (v0: CRC to empty value). */
 #define LENGTH_MIN 14
+
+_Static_assert(INDEX_CHUNK_BYTES >= 2 * BF_TIME_INDEX_ENTRY_BYTES,
+			   "after a chunk there are two entries to look at");
 /* Of larger batches a damaged length is not told from a torn end. */
 #define LENGTH_CHECK_BYTES ((int64_t) 16 << 20)
 
@@ -108,6 +111,7 @@ check_offsets(const BfiSegment *s, const BfBatchHeader *h, int64_t position, BfE
 	int64_t base = s->info->base_offset;
 	int64_t end = base <= BF_ENTRY_MAX - INT32_MAX ? base + INT32_MAX : BF_ENTRY_MAX;
 
+	BF_ASSERT(s->info == &s->dir->segments[s->number]);
 	if (s->number + 1 < s->dir->n_segments && !s->info->swap && s->info[1].base_offset <= end)
 		end = s->info[1].base_offset - 1;
 	BF_DATA(err, h->base_offset >= base && h->last_offset <= end, position,
@@ -159,6 +163,7 @@ load_index(BfiSegment *s, const char *suffix, size_t entry_bytes, BfView *out, B
 	BfStatus status;
 	int file;
 
+	BF_ASSERT(s->number >= 0 && !s->info->swap);
 	*out = (BfView){NULL, 0};
 	BF_TRY(bfi_dir_path(s->dir, s->arena, s->info->base_offset, suffix, &path, err));
 	BF_TRY(bf_buffer_new(s->arena, INDEX_BYTES_MAX, &bytes, err));
@@ -241,6 +246,7 @@ verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError 
 	BfBatchHeader h;
 	BfError ignored;
 
+	BF_ASSERT(position > s->pos && offset >= s->info->base_offset);
 	BF_TRY(look_at(s, position, s->last_offset, &h, ok, err));
 	if (!*ok || h.last_offset > offset)
 	{
@@ -265,6 +271,7 @@ bfi_segment_seek(BfiSegment *s, int64_t entry, BfError *err)
 	int64_t offset, position;
 	bool ok = false;
 
+	BF_ASSERT(s->number >= 0 && s->pos <= s->size);
 	if (entry <= s->info->base_offset)
 		return BF_OK;
 	BF_TRY(bfi_segment_load_offsets(s, err));
@@ -316,6 +323,7 @@ check_end(BfiSegment *s, BfError *err)
 	int64_t reached = d->n_snapshots > 0 ? d->snapshots[d->n_snapshots - 1] : 0;
 	int64_t position;
 
+	BF_ASSERT(s->tolerant && s->number == d->n_segments - 1);
 	if (s->pos < s->size)
 	{
 		BF_TRY(last_indexed(s, &position, err));
@@ -340,6 +348,7 @@ check_length(BfiSegment *s, int32_t length, int64_t left, BfError *err)
 	BfBatchHeader h;
 	BfError ignored;
 
+	BF_ASSERT(length > left - 12);
 	if (n < BF_BATCH_HEADER_BYTES)
 		return BF_OK;
 	BF_TRY(bf_source_window(s->source, s->pos, (size_t) n, &p, err));
@@ -367,6 +376,7 @@ is_torn(BfiSegment *s, const uint8_t *p, int64_t left, bool *torn, BfError *err)
 	int64_t n = left < BF_BATCH_HEADER_BYTES ? left : BF_BATCH_HEADER_BYTES;
 	int32_t length;
 
+	BF_ASSERT(left > 0);
 	*torn = true;
 	if (left < PREFIX_BYTES)
 		return BF_OK;
@@ -393,7 +403,7 @@ header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
 	bool may_end = s->tolerant && s->number == s->dir->n_segments - 1;
 	const uint8_t *p = NULL;
 
-	BF_ASSERT(left >= 0);
+	BF_ASSERT(s->number >= 0 && left >= 0);
 	*end = left == 0;
 	if (left > 0)
 	{
@@ -426,6 +436,7 @@ check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err)
 	BfBatchHeader next;
 	BfError ignored;
 
+	BF_ASSERT(h->base_offset > s->last_offset);
 	if (h->total_bytes > s->size - s->pos - BF_BATCH_HEADER_BYTES)
 		return BF_OK;
 	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
@@ -450,12 +461,14 @@ bfi_segment_header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
 {
 	BfStatus status = header(s, h, end, err);
 
+	BF_ASSERT(status != BF_OK || *end || h->total_bytes <= s->size - s->pos);
 	return status == BF_OK ? BF_OK : bf_error_object(err, s->info->path);
 }
 
 static BfStatus
 fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err)
 {
+	BF_ASSERT(h->total_bytes <= s->size - s->pos);
 	BfError first;
 
 	BF_TRY(bf_source_window(s->source, s->pos, (size_t) h->total_bytes, batch, err));
@@ -486,6 +499,8 @@ bfi_segment_fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, 
 void
 bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h)
 {
+	BF_ASSERT(h->base_offset > s->last_offset && h->last_offset >= h->base_offset);
 	s->pos += h->total_bytes;
 	s->last_offset = h->last_offset;
+	BF_ASSERT(s->pos <= s->size);
 }

@@ -31,6 +31,7 @@ search_batch(TimeSearch *s, const BfBatchHeader *h, const uint8_t *batch, BfErro
 	BfRecord r;
 	bool more;
 
+	BF_ASSERT(!s->found && h->max_timestamp >= s->t);
 	BF_TRY(bfi_dir_codec(s->dir, err));
 	s->dir->counters->batches_read++;
 	BF_TRY(bf_records_begin(s->dir->codec, h, batch, s->seg.pos, s->dir->scratch, &it, err));
@@ -42,6 +43,7 @@ search_batch(TimeSearch *s, const BfBatchHeader *h, const uint8_t *batch, BfErro
 		s->dir->counters->entries_decoded++;
 		if (r.timestamp >= s->t)
 		{
+			BF_ASSERT(r.offset >= h->base_offset && r.offset <= h->last_offset);
 			s->found = true;
 			s->offset = r.offset;
 			return BF_OK;
@@ -61,6 +63,7 @@ search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied,
 	const uint8_t *batch;
 	bool end;
 
+	BF_ASSERT(check_offset < 0 || check_time <= s->t);
 	*lied = false;
 	while (!s->found)
 	{
@@ -124,6 +127,7 @@ bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *
 	if (status != BF_OK && s.seg.info != NULL)
 		bf_error_object(err, s.seg.info->path);
 	bfi_segment_close(&s.seg);
+	BF_ASSERT(!s.found || s.offset >= start);
 	if (s.found)
 		*offset = s.offset;
 	return status;

@@ -23,6 +23,9 @@
 
 #define SNAPSHOT_HEAD_BYTES 10
 #define PRODUCER_BYTES 46
+
+_Static_assert(PRODUCER_BYTES == 8 + 2 + 4 + 8 + 4 + 8 + 4 + 8, "a producer of a snapshot");
+
 #define FILE_BYTES_MAX ((size_t) 256 << 20)
 #define OPEN_MAX 65536
 
@@ -44,6 +47,7 @@ typedef struct TxnState
 static OpenTxn *
 open_txns(const TxnState *s, size_t *n)
 {
+	BF_ASSERT(s->open->len % sizeof(OpenTxn) == 0);
 	*n = s->open->len / sizeof(OpenTxn);
 	return (OpenTxn *) (void *) s->open->data;
 }
@@ -68,6 +72,7 @@ begin_txn(TxnState *s, int64_t producer_id, int64_t first_offset, BfError *err)
 	size_t n;
 	OpenTxn *txns = open_txns(s, &n);
 
+	BF_ASSERT(first_offset >= 0);
 	if (at < n && txns[at].producer_id == producer_id)
 		return BF_OK;
 	if (n >= OPEN_MAX)
@@ -76,6 +81,8 @@ begin_txn(TxnState *s, int64_t producer_id, int64_t first_offset, BfError *err)
 	txns = open_txns(s, &n);
 	memmove(txns + at + 1, txns + at, (n - 1 - at) * sizeof *txns);
 	txns[at] = txn;
+	BF_ASSERT(at == 0 || txns[at - 1].producer_id < producer_id);
+	BF_ASSERT(at + 1 == n || txns[at + 1].producer_id > producer_id);
 	return BF_OK;
 }
 
@@ -131,6 +138,7 @@ parse_snapshot(TxnState *s, BfView bytes, BfError *err)
 		if (first >= 0)
 			BF_TRY(begin_txn(s, (int64_t) bf_load64be(p), first, err));
 	}
+	BF_ASSERT(p == bytes.ptr + bytes.len);
 	return BF_OK;
 }
 
@@ -187,6 +195,7 @@ follow_batch(TxnState *s, BfiSegment *seg, const BfBatchHeader *h, int64_t befor
 		s->met = s->met || h->transactional || h->control;
 		return BF_OK;
 	}
+	BF_ASSERT(s->dir->codec != NULL);
 	BF_TRY(bfi_segment_check(seg, h, &batch, err));
 	if (h->producer_id < 0 || !h->transactional)
 		return BF_OK;
@@ -244,6 +253,7 @@ find_open(TxnState *s, int64_t before, int64_t *first, BfError *err)
 	BF_TRY(bf_log_dir_bounds(s->dir, &start, &end, err));
 	BF_TRY(bfi_dir_codec(s->dir, err));
 	BF_TRY(read_snapshot(s, start, end, &from, err));
+	BF_ASSERT(start <= from && from <= end);
 	if (before < start)
 		before = start;
 	*first = earliest(s, before);

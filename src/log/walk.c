@@ -60,6 +60,7 @@ pass_to(BfLogWalk *w, int64_t entry, BfError *err)
 
 		w->jump = first > entry;
 		w->need = first > entry ? first : entry;
+		BF_ASSERT(w->need >= first && w->need <= w->ranges.ranges[w->range].last);
 	}
 	return BF_OK;
 }
@@ -71,6 +72,7 @@ give_out(BfLogWalk *w, const BfBatchHeader *h, BfError *err)
 	bool strict = w->strict;
 	BfStatus status;
 
+	BF_ASSERT(h->last_offset >= w->need);
 	w->strict = false;
 	status = pass_to(w, h->last_offset + 1, err);
 	w->strict = strict;
@@ -80,6 +82,7 @@ give_out(BfLogWalk *w, const BfBatchHeader *h, BfError *err)
 static void
 finish(BfLogWalk *w)
 {
+	BF_ASSERT(w->next_segment <= w->dir->n_segments);
 	w->dir->counters->segments_skipped += w->dir->n_segments - w->next_segment;
 	w->next_segment = w->dir->n_segments;
 	w->range = w->ranges.n;
@@ -93,6 +96,7 @@ settle(BfLogWalk *w, bool *done, BfError *err)
 {
 	int32_t i = bfi_dir_find(w->dir, w->need);
 
+	BF_ASSERT(w->range < w->ranges.n);
 	if (w->seg.number >= 0 && i > w->seg.number)
 		bfi_segment_close(&w->seg);
 	if (w->seg.number < 0)
@@ -111,6 +115,7 @@ settle(BfLogWalk *w, bool *done, BfError *err)
 		w->next_segment = i + 1;
 		BF_TRY(bfi_segment_open(&w->seg, i, err));
 	}
+	BF_ASSERT(w->seg.number == w->next_segment - 1);
 	w->jump = false;
 	return bfi_segment_seek(&w->seg, w->need, err);
 }
@@ -158,6 +163,7 @@ step(BfLogWalk *w, BfBatchHeader *h, const uint8_t **batch, bool *done, BfError 
 		bfi_segment_advance(&w->seg, h);
 		return h->last_offset < w->need ? BF_OK : give_out(w, h, err);
 	}
+	BF_ASSERT(h->base_offset <= w->need && w->need <= h->last_offset);
 	return bfi_segment_fetch(&w->seg, h, batch, err);
 }
 

@@ -79,6 +79,7 @@ add_time_entry(BfLedgerWriter *w)
 	if (w->max_timestamp <= w->time_entry)
 		return;
 	BF_ASSERT(w->times.added->cap - w->times.added->len >= BF_TIME_INDEX_ENTRY_BYTES);
+	BF_ASSERT(w->max_timestamp_offset >= w->base && w->max_timestamp_offset - w->base <= INT32_MAX);
 	bf_store64be(p, (uint64_t) w->max_timestamp);
 	bf_store32be(p + 8, (uint32_t) (w->max_timestamp_offset - w->base));
 	w->times.added->len += BF_TIME_INDEX_ENTRY_BYTES;
@@ -91,6 +92,8 @@ bfi_writer_index_batch(BfLedgerWriter *w, int64_t position, int64_t last_offset,
 {
 	uint8_t *p = w->index.added->data + w->index.added->len;
 
+	BF_ASSERT(last_offset >= w->base && last_offset - w->base <= INT32_MAX);
+	BF_ASSERT(position >= w->indexed_position);
 	if (max_timestamp > w->max_timestamp)
 	{
 		w->max_timestamp = max_timestamp;
@@ -109,6 +112,7 @@ bfi_writer_index_batch(BfLedgerWriter *w, int64_t position, int64_t last_offset,
 static BfStatus
 flush_index(BfLedgerWriter *w, BfiIndexFile *f, BfError *err)
 {
+	BF_ASSERT(f->file >= 0);
 	if (f->added->len == 0)
 		return BF_OK;
 	BF_TRY(w->host->write_at(w->host, f->file, f->size, f->added->data, f->added->len, err));
@@ -153,6 +157,7 @@ finish_segment(BfLedgerWriter *w, BfError *err)
 static BfStatus
 roll(BfLedgerWriter *w, BfError *err)
 {
+	BF_ASSERT(w->end.entry > w->base && w->end.position > 0);
 	w->settled = false;
 	BF_TRY(finish_segment(w, err));
 	bfi_writer_close_files(w);
@@ -177,6 +182,7 @@ append(BfLedgerWriter *w, const BfView *values, int32_t n, int64_t timestamp_ms,
 	int64_t position = w->end.position;
 	int64_t len;
 
+	BF_ASSERT(w->settled && !w->dead);
 	if (w->end.entry > BF_ENTRY_MAX - n)
 		BF_FAIL(err, BF_ERR_LIMIT, "the ledger is full: it has %lld entries",
 				(long long) w->end.entry);
@@ -190,6 +196,7 @@ append(BfLedgerWriter *w, const BfView *values, int32_t n, int64_t timestamp_ms,
 		BF_TRY(roll(w, err));
 		position = 0;
 	}
+	BF_ASSERT(position > 0 || w->base == w->end.entry);
 	/* Until the bytes are there the files are not at `end`: after a roll not even the right ones.
 	 */
 	w->settled = false;
@@ -232,6 +239,7 @@ bf_ledger_writer_rewind(BfLedgerWriter *w, BfLedgerEnd end, BfError *err)
 static BfStatus
 make_durable(BfLedgerWriter *w, bool indexes, BfError *err)
 {
+	BF_ASSERT(w->settled && w->log >= 0);
 	if (indexes)
 		BF_TRY(finish_segment(w, err));
 	else
