@@ -18,6 +18,7 @@ decode(BfCodecContext *ctx, BrotliDecoderState *state, const uint8_t *src, size_
 
 		BF_TRY(bf_check_cancel(ctx->host, err));
 		rc = BrotliDecoderDecompressStream(state, &in_left, &src, &out_left, &to, NULL);
+		BF_ASSERT(out_left <= room && in_left <= n);
 		sink->len += room - out_left;
 		switch (rc)
 		{

@@ -93,10 +93,12 @@ bfi_sink_room(BfSink *s, size_t more, BfError *err)
 	if (s->buffer == NULL)
 		return bf_error(err, BF_ERR_CORRUPT,
 						"compressed data gives more than the expected %zu bytes", s->cap);
+	BF_ASSERT(s->len <= s->cap && s->base + s->len <= s->buffer->bytes_max);
 	s->buffer->len = s->base + s->len; /* so that growing keeps what is there */
 	BF_TRY(bf_buffer_reserve(s->buffer, more, err));
 	s->start = s->buffer->data + s->base;
 	s->cap = s->buffer->cap - s->base;
+	BF_ASSERT(more <= bfi_sink_left(s));
 	return BF_OK;
 }
 
@@ -123,9 +125,11 @@ bf_decompress_exact(BfCodecContext *ctx, BfCodec c, const void *src, size_t src_
 	BfSink sink = {.start = dst, .cap = dst_len};
 
 	BF_NEVER(err, (unsigned) c >= BF_CODEC_COUNT);
+	BF_ASSERT(codecs[c].decompress != NULL && codecs[c].name != NULL);
 	BF_TRY(bf_check_cancel(ctx->host, err));
 	if (src_len > 0)
 		BF_TRY(codecs[c].decompress(ctx, src, src_len, &sink, err));
+	BF_ASSERT(sink.start == dst && sink.len <= dst_len);
 	if (sink.len != dst_len)
 		return bf_error(err, BF_ERR_CORRUPT, "%s data gives %zu bytes instead of %zu",
 						bf_codec_name(c), sink.len, dst_len);
@@ -149,6 +153,7 @@ bf_decompress_append(BfCodecContext *ctx, BfCodec c, const void *src, size_t src
 	if (src_len > 0)
 		status = codecs[c].decompress(ctx, src, src_len, &sink, err);
 	out->len = status == BF_OK ? sink.base + sink.len : sink.base;
+	BF_ASSERT(out->len <= out->cap);
 	return status;
 }
 
@@ -157,6 +162,7 @@ bfi_compress_room(BfBuffer *out, size_t bound, size_t *room, BfError *err)
 {
 	size_t left = out->bytes_max - out->len;
 
+	BF_ASSERT(out->len <= out->bytes_max);
 	*room = bound < left ? bound : left;
 	return bf_buffer_reserve(out, *room, err);
 }

@@ -18,6 +18,8 @@
 #define LANE_LONG 4096
 #define LANE_SHORT 256
 
+_Static_assert(LANE_LONG % 8 == 0 && LANE_SHORT % 8 == 0, "a lane is read in words of 8 bytes");
+
 static uint32_t slice[8][256];
 static uint32_t shift_long[4][256];
 static uint32_t shift_short[4][256];
@@ -64,6 +66,7 @@ make_tables(void)
 			slice[k][i] = slice[0][slice[k - 1][i] & 0xff] ^ (slice[k - 1][i] >> 8);
 	make_shift(shift_long, LANE_LONG);
 	make_shift(shift_short, LANE_SHORT);
+	BF_ASSERT(slice[0][128] == POLYNOMIAL);
 }
 
 uint32_t
@@ -97,6 +100,7 @@ shifted(uint32_t table[4][256], uint32_t x)
 __attribute__((target("sse4.2"))) static inline uint32_t
 three_lanes(uint32_t state, const uint8_t **p, size_t *n, size_t lane, uint32_t shift[4][256])
 {
+	BF_ASSERT(lane == LANE_LONG || lane == LANE_SHORT);
 	while (*n >= 3 * lane)
 	{
 		const uint8_t *q = *p;
@@ -121,6 +125,7 @@ bfi_crc32c_sse42(uint32_t state, const uint8_t *p, size_t n)
 {
 	state = three_lanes(state, &p, &n, LANE_LONG, shift_long);
 	state = three_lanes(state, &p, &n, LANE_SHORT, shift_short);
+	BF_ASSERT(n < 3 * LANE_SHORT);
 	for (; n >= 8; n -= 8, p += 8)
 		state = (uint32_t) _mm_crc32_u64(state, bf_load64le(p));
 	for (; n > 0; n--)

@@ -22,6 +22,8 @@
 /* What LZ4F_decompress asks for when it waits for the next block's header. */
 #define BLOCK_HEADER_BYTES 4
 
+_Static_assert(LZ4_MAX_INPUT_SIZE <= INT32_MAX, "a block's length is an int");
+
 /* One block into at most `most` bytes; false when it does not decode or fit. */
 static bool
 decode_block(const uint8_t *src, size_t n, const BfSink *sink, size_t most, size_t *got)
@@ -29,6 +31,7 @@ decode_block(const uint8_t *src, size_t n, const BfSink *sink, size_t most, size
 	uint8_t nowhere;
 	int rc;
 
+	BF_ASSERT(most <= bfi_sink_left(sink));
 	if (n > INT32_MAX)
 		return false;
 	if (most > INT32_MAX)
@@ -37,6 +40,7 @@ decode_block(const uint8_t *src, size_t n, const BfSink *sink, size_t most, size
 							 (int) most);
 	if (rc < 0)
 		return false;
+	BF_ASSERT((size_t) rc <= most);
 	*got = (size_t) rc;
 	return true;
 }
@@ -119,6 +123,7 @@ hadoop_piece(BfCursor *c, BfSink *sink, BfError *err)
 			return bfi_codec_corrupt(err, BF_CODEC_LZ4_HADOOP, "a block does not decode");
 		done += got;
 		sink->len += got;
+		BF_ASSERT(done <= piece);
 	} while (done < piece);
 	return BF_OK;
 }
@@ -189,6 +194,7 @@ bfi_lz4_frame_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSi
 		size_t room = full ? 1 : bfi_sink_step(sink);
 		size_t wrote = room, took = n - pos;
 
+		BF_ASSERT(pos <= n && sink->len <= sink->cap);
 		BF_TRY(bf_check_cancel(ctx->host, err));
 		hint = LZ4F_decompress(ctx->lz4f_d, full ? &nowhere : bfi_sink_end(sink, &nowhere), &wrote,
 							   src + pos, &took, NULL);
@@ -226,6 +232,7 @@ bfi_lz4_frame_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_
 	got = LZ4F_compressFrame(out->data + out->len, out->cap - out->len, src, n, &prefs);
 	if (LZ4F_isError(got))
 		return bf_error(err, BF_ERR_NOMEM, "lz4: %s", LZ4F_getErrorName(got));
+	BF_ASSERT(got > 0 && got <= out->cap - out->len);
 	out->len += got;
 	return BF_OK;
 }

@@ -18,6 +18,8 @@
 static const uint8_t xerial_magic[8] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
 static const uint8_t framing_magic[10] = {0xff, 6, 0, 0, 's', 'N', 'a', 'P', 'p', 'Y'};
 
+_Static_assert(sizeof xerial_magic + 4 + 4 == XERIAL_HEADER, "magic and two versions");
+
 /* Three bytes make at most 64, so a claim beyond that is refused before it sizes anything. */
 #define EXPANSION_MAX 22
 
@@ -36,6 +38,7 @@ bfi_snappy_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink 
 	if (snappy_uncompress((const char *) src, n, (char *) bfi_sink_end(sink, &nowhere), &len) !=
 		SNAPPY_OK)
 		return bfi_codec_corrupt(err, BF_CODEC_SNAPPY, "the block does not decode");
+	BF_ASSERT(len <= bfi_sink_left(sink));
 	sink->len += len;
 	return BF_OK;
 }

@@ -13,6 +13,8 @@
 #define WINDOW_RAW (-15)
 #define ZLIB_TRAILER_BYTES 4
 
+_Static_assert(BFI_STEP_BYTES <= UINT32_MAX, "zlib counts room in 32 bits");
+
 static BfStatus
 begin_inflate(z_stream *z, int window_bits, BfError *err)
 {
@@ -35,6 +37,7 @@ inflate_step(z_stream *z, BfSink *sink)
 	z->next_out = bfi_sink_end(sink, &nowhere);
 	z->avail_out = (uInt) step;
 	rc = inflate(z, Z_NO_FLUSH);
+	BF_ASSERT(z->avail_out <= step);
 	sink->len += step - z->avail_out;
 	return rc;
 }
@@ -47,6 +50,7 @@ inflate_all(BfCodecContext *ctx, BfCodec c, const uint8_t *src, size_t n, BfSink
 	z_stream *z = gzip ? &ctx->inflate_gzip : &ctx->inflate_raw;
 	int bits = gzip ? WINDOW_GZIP_OR_ZLIB : WINDOW_RAW;
 
+	BF_ASSERT(gzip || c == BF_CODEC_DEFLATE);
 	if (n > UINT32_MAX)
 		return bf_error(err, BF_ERR_LIMIT, "more than 4 GiB of compressed data in one piece");
 	BF_TRY(begin_inflate(z, bits, err));
@@ -120,6 +124,7 @@ deflate_all(int window_bits, int level, const uint8_t *src, size_t n, BfBuffer *
 		z.next_out = out->data + out->len;
 		z.avail_out = (uInt) room;
 		rc = deflate(&z, Z_FINISH);
+		BF_ASSERT(z.avail_out <= room);
 		if (rc == Z_STREAM_END)
 			out->len += room - z.avail_out;
 		else

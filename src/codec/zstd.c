@@ -26,6 +26,7 @@ stream(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink, BfError 
 	ZSTD_inBuffer in = {src, n, 0};
 	size_t hint = 1;
 
+	BF_ASSERT(ctx->zstd_d != NULL && sink->len == 0);
 	while (true)
 	{
 		uint8_t nowhere;
@@ -36,6 +37,7 @@ stream(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink, BfError 
 		hint = ZSTD_decompressStream(ctx->zstd_d, &to, &in);
 		if (ZSTD_isError(hint))
 			return zstd_failure(hint, err);
+		BF_ASSERT(to.pos <= to.size && in.pos >= before && in.pos <= n);
 		sink->len += to.pos;
 		/* Done when all is read and nothing waits to be written. */
 		if (in.pos == n && (hint == 0 || to.pos < to.size))
@@ -67,6 +69,7 @@ bfi_zstd_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *s
 
 		if (ZSTD_isError(got))
 			return zstd_failure(got, err);
+		BF_ASSERT(sink->len == 0 && got <= sink->cap);
 		sink->len = got;
 		return BF_OK;
 	}
@@ -93,6 +96,7 @@ bfi_zstd_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n, 
 							out->bytes_max);
 		return bf_error(err, BF_ERR_NOMEM, "zstd: %s", ZSTD_getErrorName(got));
 	}
+	BF_ASSERT(got <= room);
 	out->len += got;
 	return BF_OK;
 }
