@@ -201,6 +201,22 @@ def check_conflicts():
     check("findings", sql("SELECT * FROM bifang.check('small')"), [])
 
 
+def check_moved():
+    """Entries that another engine has made Parquet of, while a logical file still names them, count once."""
+    sql("CREATE FOREIGN TABLE moved (id bigint) SERVER lake")
+    sql("INSERT INTO moved SELECT generate_series(0, 9)")
+    check("in the lake", one("SELECT rows FROM bifang.commit('moved')"), (10,))
+    ledger = one("SELECT ledger_id FROM bifang.ledgers WHERE table_name = 'moved'")[0]
+    for first, last, ranges in (0, 4, "5-9"), (5, 9, None):
+        loaded = CATALOG.load_table("sales.moved")
+        loaded.append(pa.Table.from_pylist([{"id": i} for i in range(first, last + 1)], schema=loaded.schema().as_arrow()),
+                      snapshot_properties={"bifang.covered-parquet": f"{ledger}:0-{last}"})
+        check(f"rows, {last} moved", one("SELECT count(*), sum(id)::bigint FROM moved"), (10, 45))
+        check(f"findings, {last} moved", sql("SELECT * FROM bifang.check('moved')"), [])
+        check(f"manifest, {last} moved", one("SELECT sum(rows)::int, max(ranges) FILTER (WHERE form <> 'parquet') "
+                                             "FROM bifang.manifest('moved')"), (10, ranges))
+
+
 def check_rewrites():
     """They replace, delete and add a column; our logical files stay."""
     small = CATALOG.load_table("sales.small")
@@ -265,8 +281,8 @@ CATALOG = SqlCatalog(
     "lake", uri=f"postgresql+psycopg2://engine@/postgres?host={os.environ['PGHOST']}"
     f"&port={os.environ['PGPORT']}&options=-csearch_path%3Dbifang", warehouse=f"file://{LAKE}")
 
-for step in (check_catalog, check_append, check_partitions, check_conflicts, check_rewrites, check_their_table,
-             check_spark_table):
+for step in (check_catalog, check_append, check_partitions, check_conflicts, check_moved, check_rewrites,
+             check_their_table, check_spark_table):
     try:
         step()
     except Exception as error:  # the other steps still tell something

@@ -30,24 +30,43 @@ format_text(BfIceFormat f)
 	return "?";
 }
 
-static void
-put_data_file(BifangShow *r, const BfIceDataFile *f)
+static BfRangeSet
+without(BfArena *a, const BfRangeSet *ranges, const BfRangeSet *gone)
 {
+	BfRangeSet left;
+	BfError err;
+
+	bf_error_clear(&err);
+	BIFANG_CHECK(bf_rangeset_subtract(a, ranges, gone, &left, &err), &err);
+	return left;
+}
+
+/* Of a logical file what a query reads from it: entries that main has as Parquet are not named
+ * twice. */
+static void
+put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfIceDataFile *f)
+{
+	int64 rows = f->record_count;
+
 	bifang_show_text(r, f->logical						? "logical"
 						: f->format < BF_ICE_FORMAT_LOG ? "parquet"
 														: format_text(f->format));
 	bifang_show_text(r, f->path);
 	if (f->logical)
 	{
+		BfRangeSet left =
+			without(a, &f->log.ranges, bf_coverage_of(&plan->covered_parquet, f->log.ledger_id));
+
+		rows = bf_rangeset_count(&left);
 		bifang_show(r, Int64GetDatum(f->log.ledger_id));
-		bifang_show_ranges(r, &f->log.ranges);
+		bifang_show_ranges(r, &left);
 	}
 	else
 	{
 		bifang_show_null(r);
 		bifang_show_null(r);
 	}
-	bifang_show_count(r, f->record_count);
+	bifang_show_count(r, rows);
 	bifang_show_count(r, f->file_size);
 	bifang_show(r, Int32GetDatum(f->spec_id));
 	bifang_show_count(r, f->sequence_number);
@@ -66,9 +85,7 @@ put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BifangLedger *l
 		return;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_rangeset_make(a, &whole, 1, &all, &err), &err);
-	BIFANG_CHECK(
-		bf_rangeset_subtract(a, &all, bf_coverage_of(&plan->covered, ledger->id), &live, &err),
-		&err);
+	live = without(a, &all, bf_coverage_of(&plan->covered, ledger->id));
 	if (live.n == 0)
 		return;
 	bifang_show_text(r, "live");
@@ -129,11 +146,11 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_ice_at_resolve(point.table, &now, &current, &err), &err);
 	plan = all_files(point.table, &current);
+	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
 	for (int32 i = 0; i < plan->n_files; i++)
-		put_data_file(&r, &plan->files[i]);
+		put_data_file(&r, a, plan, &plan->files[i]);
 	if (point.current && point.table->metadata->uuid[0] != '\0')
 		ledgers = bifang_catalog_ledgers(point.table->metadata->uuid, snapshot);
-	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
 	foreach (lc, ledgers)
 		put_live(&r, a, plan, lfirst(lc));
 	bifang_arena_free(a);
