@@ -18,6 +18,7 @@ import uuid
 
 import psycopg2
 import pyarrow as pa
+import sqlalchemy
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.types import LongType, StringType
@@ -201,6 +202,18 @@ def check_conflicts():
     check("findings", sql("SELECT * FROM bifang.check('small')"), [])
 
 
+def check_reflection():
+    """What SQLAlchemy finds of foreign tables is what README says."""
+    engine = sqlalchemy.create_engine("postgresql+psycopg2://", creator=connect)
+    check("foreign tables", "every" in sqlalchemy.inspect(engine).get_foreign_table_names(schema="sales"), True)
+    table = sqlalchemy.Table("parts", sqlalchemy.MetaData(), schema="sales", autoload_with=engine)
+    check("reflected", [f"{c.name} {c.type}" for c in table.columns],
+          ["id INTEGER", "day DATE", "ts TIMESTAMP", "name TEXT", "amount NUMERIC(10, 2)"])
+    with engine.connect() as c:
+        check("read so", c.execute(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)).scalar(), 1001)
+    engine.dispose()
+
+
 def check_moved():
     """Entries that another engine has made Parquet of, while a logical file still names them, count once."""
     sql("CREATE FOREIGN TABLE moved (id bigint) SERVER lake")
@@ -281,7 +294,7 @@ CATALOG = SqlCatalog(
     "lake", uri=f"postgresql+psycopg2://engine@/postgres?host={os.environ['PGHOST']}"
     f"&port={os.environ['PGPORT']}&options=-csearch_path%3Dbifang", warehouse=f"file://{LAKE}")
 
-for step in (check_catalog, check_append, check_partitions, check_conflicts, check_moved, check_rewrites,
+for step in (check_catalog, check_reflection, check_append, check_partitions, check_conflicts, check_moved, check_rewrites,
              check_their_table, check_spark_table):
     try:
         step()
