@@ -85,6 +85,7 @@ done
 step lint-selftest sum test/lint/selftest.sh
 # Mutants rot where nobody sees that their lines have moved.
 step mutants-fit work $make mutants-check
+step package sum test/package.sh check
 step unit sum $make unit
 step unit-release again $make unit-release
 step fuzz-replay sum $make fuzz-replay

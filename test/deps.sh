@@ -1,10 +1,10 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need, or says which command would.
-#   test/deps.sh build|test [check]
-# `build` is what building and the demo need, `test` (the default) the tests' own on top. With `check`
-# it only tells whether something is missing.
+#   test/deps.sh build|test|deb [check]
+# `build` is what building and the demo need, `test` (the default) the tests' own on top, `deb` what
+# makes Debian packages. With `check` it only tells whether something is missing.
 for=test
-case ${1:-} in build | test) for=$1 && shift ;; esac
+case ${1:-} in build | test | deb) for=$1 && shift ;; esac
 
 if ! command -v apt-get >/dev/null; then
 	echo "deps: no apt here. Needed: PostgreSQL 15 or later with server headers and pg_regress, and the" \
@@ -45,6 +45,7 @@ packages="gcc make libc6-dev util-linux procps
 	postgresql-$major postgresql-client-$major postgresql-server-dev-$major
 	libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libbrotli-dev libjansson-dev libxxhash-dev
 	libpq-dev libicu-dev"
+if [ "$for" = deb ]; then packages="$packages build-essential debhelper postgresql-server-dev-all"; fi
 if [ "$for" = test ]; then
 	packages="$packages bsdextrautils libipc-run-perl libroaring-dev"
 	# The layout is checked with the release that Debian 12 has, where there is one.

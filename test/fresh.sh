@@ -3,7 +3,7 @@
 # 15), 13 (17) and sid (18), as root and as a user with sudo. Needs root and debootstrap; where there
 # is none of them, everything counts as skipped.
 #   test/fresh.sh [SUITE ...]      default: bookworm trixie sid
-#   WHAT="demo test"               which of the two commands
+#   WHAT="demo test"               which of the two commands; deb makes packages
 #   WHO="root sudo"                as whom
 #   FRESH=DIR                      where trees are kept, default build/fresh; a tree that is there is
 #                                  copied, not made anew

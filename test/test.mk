@@ -238,6 +238,18 @@ docs: stage ## README.md says what the extension says
 docs-tables: stage ## Write options, settings, functions and views into README.md
 	@test/docs.sh write
 
+# --- Packages -----------------------------------------------------------------------------------
+.PHONY: dist deb package-check
+dist: ## A release as PGXN takes it, of what is committed, in build/
+	@test/package.sh dist
+
+deb: ## Debian packages in build/deb
+	@$(DEPS) deb
+	@test/package.sh deb
+
+package-check: ## Do META.json, changelogs and files agree?
+	@test/package.sh check
+
 demo: ## A table that Spark wrote, and its three tiers in one query
 	@$(DEPS) build
 	@$(MAKE) --no-print-directory stage
