@@ -4,8 +4,6 @@
  */
 #include "iceberg/columns.h"
 
-#include <strings.h>
-
 /* Ids of columns that a snapshot's schema lacks: none that a file can have. */
 static int32_t
 absent_id(int32_t id)
@@ -129,23 +127,6 @@ bf_ice_point_columns(BfArena *a, const BfIceTable *t, const BfIcePoint *p, const
 }
 
 static int32_t
-find_name(const BfSchema *s, const char *name)
-{
-	int32_t found = bf_schema_find_name(s, name);
-	int32_t n = 0;
-
-	if (found >= 0)
-		return found;
-	for (int32_t i = 0; i < s->n_fields; i++)
-		if (strcasecmp(s->fields[i].name, name) == 0)
-		{
-			found = i;
-			n++;
-		}
-	return n == 1 ? found : -1;
-}
-
-static int32_t
 find_id(const BfSchema *columns, int32_t id)
 {
 	int32_t found = bf_schema_find_id(columns, id);
@@ -161,11 +142,11 @@ bf_ice_column_find(const BfIceTable *t, const BfIcePoint *p, const BfSchema *col
 
 	if (id > 0)
 		return find_id(columns, id);
-	found = find_name(p->schema, name);
+	found = bf_fields_find(p->schema->fields, p->schema->n_fields, name);
 	for (int32_t i = 0; found < 0 && p->past && i <= t->metadata->schemas.n; i++)
 	{
 		const BfSchema *s = other_schema(t, i);
-		int32_t at = find_name(s, name);
+		int32_t at = bf_fields_find(s->fields, s->n_fields, name);
 
 		if (at >= 0 && s->fields[at].id > 0)
 			found = find_id(columns, s->fields[at].id);

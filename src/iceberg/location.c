@@ -4,8 +4,9 @@
  */
 #include "iceberg/location.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "base/ascii.h"
 
 #define METADATA_DIR "metadata"
 
@@ -30,9 +31,10 @@ scheme_length(const char *path)
 {
 	size_t n = 0;
 
-	if (!isalpha((unsigned char) path[0]))
+	if (!bf_ascii_letter(path[0]))
 		return 0;
-	while (isalnum((unsigned char) path[n]) || path[n] == '+' || path[n] == '-' || path[n] == '.')
+	while (bf_ascii_letter(path[n]) || bf_ascii_digit(path[n]) || path[n] == '+' ||
+		   path[n] == '-' || path[n] == '.')
 		n++;
 	return path[n] == ':' ? n : 0;
 }
@@ -88,7 +90,7 @@ split(BfArena *a, const char *path, Parts *out, BfError *err)
 
 		BF_TRY_PTR(a, scheme, bf_arena_strndup(a, path, n), err);
 		for (char *p = scheme; *p != '\0'; p++)
-			*p = (char) tolower((unsigned char) *p);
+			*p = (char) bf_ascii_lower(*p);
 		out->scheme = scheme_alias(scheme);
 		if (rest[0] == '/' && rest[1] == '/')
 		{

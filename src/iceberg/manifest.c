@@ -4,8 +4,7 @@
  */
 #include "iceberg/manifest.h"
 
-#include <ctype.h>
-
+#include "base/ascii.h"
 #include "base/sort.h"
 #include "iceberg/internal.h"
 
@@ -192,7 +191,7 @@ read_format(BfArena *a, const BfAvroValue *data_file, const char **out, BfError 
 	BF_TRY(bfi_record_text(a, data_file, 101, "file_format", &text, err));
 	BF_TRY_PTR(a, copy, bf_arena_strdup(a, text), err);
 	for (char *c = copy; *c != '\0'; c++)
-		*c = (char) toupper((unsigned char) *c);
+		*c = (char) bf_ascii_upper(*c);
 	*out = copy;
 	return BF_OK;
 }

@@ -2,10 +2,10 @@
  * JSON with bounds. Jansson parses recursively into malloc'ed nodes of some 40 bytes, so a first
  * pass over the text counts values and nesting before any of them is made.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "iceberg/internal.h"
 
 /* Positions are those of the text; quotes inside strings are skipped with their escapes. *wide: a
@@ -66,11 +66,11 @@ is_snapshot_id(const uint8_t *text, size_t at)
 {
 	const size_t n = sizeof WIDE_KEY; /* with the quote */
 
-	while (at > 0 && isspace(text[at - 1]))
+	while (at > 0 && bf_ascii_space(text[at - 1]))
 		at--;
 	if (at == 0 || text[--at] != ':')
 		return false;
-	while (at > 0 && isspace(text[at - 1]))
+	while (at > 0 && bf_ascii_space(text[at - 1]))
 		at--;
 	return at >= n && memcmp(text + at - n, WIDE_KEY "\"", n) == 0;
 }

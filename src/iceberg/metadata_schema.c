@@ -5,9 +5,9 @@
  * may have it. The schema gets a refusal text, and the error comes when rows of that schema are
  * wanted.
  */
-#include <ctype.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/sort.h"
 #include "iceberg/internal.h"
 
@@ -65,7 +65,7 @@ refuse(SchemaParse *p, const char *name, const char *what, const char *detail, B
 static bool
 parse_numbers(const char *s, char open, char close, int32_t *numbers, int32_t n)
 {
-	while (isspace((unsigned char) *s))
+	while (bf_ascii_space(*s))
 		s++;
 	if (*s++ != open)
 		return false;
@@ -74,17 +74,17 @@ parse_numbers(const char *s, char open, char close, int32_t *numbers, int32_t n)
 		int64_t v = 0;
 		int32_t digits = 0;
 
-		while (isspace((unsigned char) *s))
+		while (bf_ascii_space(*s))
 			s++;
 		for (; *s >= '0' && *s <= '9' && digits < 10; s++, digits++)
 			v = v * 10 + (*s - '0');
-		while (isspace((unsigned char) *s))
+		while (bf_ascii_space(*s))
 			s++;
 		if (digits == 0 || v > INT32_MAX || *s++ != (i == n - 1 ? close : ','))
 			return false;
 		numbers[i] = (int32_t) v;
 	}
-	while (isspace((unsigned char) *s))
+	while (bf_ascii_space(*s))
 		s++;
 	return *s == '\0';
 }
@@ -95,8 +95,8 @@ type_is(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 
-	return strncmp(text, name, n) == 0 && (text[n] == '\0' || text[n] == '(' || text[n] == '[' ||
-										   isspace((unsigned char) text[n]));
+	return strncmp(text, name, n) == 0 &&
+		   (text[n] == '\0' || text[n] == '(' || text[n] == '[' || bf_ascii_space(text[n]));
 }
 
 static BfStatus

@@ -7,9 +7,9 @@
  */
 #include "iceberg/table.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "iceberg/internal.h"
 
 #define HINT_BYTES_MAX 256
@@ -102,15 +102,16 @@ read_hint(BfArena *a, const char *dir, char hint[HINT_BYTES_MAX + 1], BfError *e
 	if (info.kind != BF_PATH_FILE || info.size > HINT_BYTES_MAX)
 		return BF_OK;
 	BF_TRY(bf_source_read_all(a, path, HINT_BYTES_MAX, NULL, &text, err));
-	while (text.len > 0 && isspace(text.ptr[text.len - 1]))
+	while (text.len > 0 && bf_ascii_space(text.ptr[text.len - 1]))
 		text.len--;
 	for (uint32_t i = 0; i < text.len; i++)
 	{
 		uint8_t c = text.ptr[i];
 
-		if (n == 0 && isspace(c))
+		if (n == 0 && bf_ascii_space(c))
 			continue;
-		if (!isalnum(c) && c != '-' && c != '_' && (c != '.' || n == 0))
+		if (!bf_ascii_letter(c) && !bf_ascii_digit(c) && c != '-' && c != '_' &&
+			(c != '.' || n == 0))
 		{
 			hint[0] = '\0';
 			return BF_OK;

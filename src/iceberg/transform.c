@@ -1,8 +1,7 @@
 /* Partition transforms: their names, what they may be of, and what they make of a value. */
 #include "iceberg/transform.h"
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "base/civil.h"
 
 #define MICROS_PER_HOUR INT64_C(3600000000)
@@ -60,8 +59,8 @@ bf_transform_parse(const char *text, BfTransform *out, BfError *err)
 		return BF_OK;
 	for (size_t i = 0; i < N_ROWS; i++)
 	{
-		if (strlen(rows[i].name) != name_len || strncasecmp(rows[i].name, text, name_len) != 0 ||
-			rows[i].has_param != (param >= 0))
+		if (strlen(rows[i].name) != name_len ||
+			!bf_ascii_same_bytes(rows[i].name, text, name_len) || rows[i].has_param != (param >= 0))
 			continue;
 		if (rows[i].has_param && (param < 1 || param > INT32_MAX))
 			BF_FAIL(err, BF_ERR_CORRUPT,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "vec/powers.h"
 #include "vec/type_internal.h"
 
@@ -115,6 +116,26 @@ bf_schema_find_name(const BfSchema *s, const char *name)
 		if (strcmp(s->fields[i].name, name) == 0)
 			return i;
 	return -1;
+}
+
+int32_t
+bf_fields_find(const BfField *fields, int32_t n, const char *name)
+{
+	int32_t found = -1;
+	int32_t alike = 0;
+
+	BF_ASSERT(n >= 0);
+	for (int32_t i = 0; i < n; i++)
+	{
+		if (strcmp(fields[i].name, name) == 0)
+			return i;
+		if (bf_ascii_same(fields[i].name, name))
+		{
+			found = i;
+			alike++;
+		}
+	}
+	return alike == 1 ? found : -1;
 }
 
 #define THREE_WAY(a, b) (((a) > (b)) - ((a) < (b)))

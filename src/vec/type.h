@@ -155,6 +155,9 @@ typedef struct BfSchema
 /* Index of the field, -1 if absent. */
 extern int32_t bf_schema_find_id(const BfSchema *s, int32_t id);
 extern int32_t bf_schema_find_name(const BfSchema *s, const char *name);
+/* As names are meant in SQL: exactly, else the only one that differs in the case of ASCII letters
+ * alone. */
+extern int32_t bf_fields_find(const BfField *fields, int32_t n, const char *name);
 
 /* Total order within one type as PostgreSQL has it: NaN above all, -0 = 0, bytes by memcmp, UINT64
  * unsigned. NULLs are not compared. */

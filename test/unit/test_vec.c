@@ -61,6 +61,22 @@ TEST(vec_schema_find)
 	EXPECT_EQ(bf_schema_find_name(&s, "A"), -1);
 }
 
+/* Exactly, else by case where only one is meant; letters beyond ASCII have none. */
+TEST(vec_fields_find)
+{
+	BfField fields[] = {{.name = "Id"}, {.name = "id"}, {.name = "KIND"}, {.name = "Ã"}};
+
+	EXPECT_EQ(bf_fields_find(fields, 4, "id"), 1);
+	EXPECT_EQ(bf_fields_find(fields, 4, "Id"), 0);
+	EXPECT_EQ(bf_fields_find(fields, 4, "ID"), -1);
+	EXPECT_EQ(bf_fields_find(fields, 1, "ID"), 0);
+	EXPECT_EQ(bf_fields_find(fields, 4, "kind"), 2);
+	EXPECT_EQ(bf_fields_find(fields, 4, "kin"), -1);
+	EXPECT_EQ(bf_fields_find(fields, 4, "Ã"), 3);
+	EXPECT_EQ(bf_fields_find(fields, 4, "ã"), -1);
+	EXPECT_EQ(bf_fields_find(fields, 0, ""), -1);
+}
+
 TEST(vec_compare_floats_as_postgres)
 {
 	EXPECT_EQ(compare_f64(1, 2), -1);

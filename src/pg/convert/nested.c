@@ -41,21 +41,7 @@ innermost(const BfField *f, int32 *levels)
 static int32
 child_named(const BfField *f, const char *attribute)
 {
-	const char *name = bifang_to_utf8(attribute);
-	int32 found = -1;
-	int32 n = 0;
-
-	for (int32 i = 0; i < f->n_children; i++)
-	{
-		if (strcmp(f->children[i].name, name) == 0)
-			return i;
-		if (pg_strcasecmp(f->children[i].name, name) == 0)
-		{
-			found = i;
-			n++;
-		}
-	}
-	return n == 1 ? found : -1;
+	return bf_fields_find(f->children, f->n_children, bifang_to_utf8(attribute));
 }
 
 /* The part's own path in front of what was found in it. */

@@ -3,8 +3,6 @@
  */
 #include "pg/convert/internal.h"
 
-#include <ctype.h>
-
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -13,6 +11,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "base/ascii.h"
 #include "pg/convert/numeric_out.h"
 #include "pg/convert/typemap.h"
 #include "pg/server/encoding.h"
@@ -249,11 +248,11 @@ unicode_escape(const uint8 *p, const uint8 *end)
 		return -1;
 	for (int i = 2; i < 6; i++)
 	{
-		char c = (char) p[i];
+		int digit = bf_ascii_hex(p[i]);
 
-		if (!isxdigit((unsigned char) c))
+		if (digit < 0)
 			return -1;
-		unit = unit * 16 + (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+		unit = unit * 16 + digit;
 	}
 	return unit;
 }

@@ -6,29 +6,10 @@
  */
 #include "pg/scan/files/internal.h"
 
-#include <strings.h>
-
 #include "exec/read/parquet_reader.h"
 #include "pg/catalog/cache.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
-
-static int32_t
-find_column(const BfSchema *schema, const char *name)
-{
-	int32_t found = bf_schema_find_name(schema, name);
-	int32_t n = 0;
-
-	if (found >= 0)
-		return found;
-	for (int32_t i = 0; i < schema->n_fields; i++)
-		if (strcasecmp(schema->fields[i].name, name) == 0)
-		{
-			found = i;
-			n++;
-		}
-	return n == 1 ? found : -1;
-}
 
 /* Nested fields too: in files of tables their ids would be looked for, and some files have none. */
 static BfStatus
@@ -59,7 +40,7 @@ choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_
 	schema->n_fields = n;
 	for (int32_t i = 0; i < n; i++)
 	{
-		int32_t column = find_column(from, names[i]);
+		int32_t column = bf_fields_find(from->fields, from->n_fields, names[i]);
 
 		if (column < 0)
 			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no column \"%s\"", names[i]);

@@ -1,0 +1,73 @@
+/*
+ * base/ascii.h: characters of ASCII, and what is read from them.
+ *
+ * Names, keys and numbers of formats are compared and taken apart by these functions alone: what
+ * <ctype.h> and strcasecmp say depends on the process's locale, where a Turkish I has no dot and
+ * bytes above 0x7f may be letters. Those bytes are nothing here.
+ */
+#ifndef BF_BASE_ASCII_H
+#define BF_BASE_ASCII_H
+
+#include "base/bytes.h"
+
+static inline bool
+bf_ascii_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+bf_ascii_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Blanks and what ends lines. */
+static inline bool
+bf_ascii_space(int c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The value of a hexadecimal digit, -1 if it is none. */
+static inline int
+bf_ascii_hex(int c)
+{
+	if (bf_ascii_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static inline int
+bf_ascii_lower(int c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static inline int
+bf_ascii_upper(int c)
+{
+	return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
+}
+
+/* Are n bytes of each the same but for the case of letters? */
+static inline bool
+bf_ascii_same_bytes(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bf_ascii_lower(a[i]) != bf_ascii_lower(b[i]))
+			return false;
+	return true;
+}
+
+static inline bool
+bf_ascii_same(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+
+	return strlen(b) == n && bf_ascii_same_bytes(a, b, n);
+}
+
+#endif
