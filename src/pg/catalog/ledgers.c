@@ -76,12 +76,12 @@ static void
 ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
 {
 	ScanKeyData key;
-	SysScanDesc scan;
+	BifangRows rows;
 	HeapTuple tuple;
 
 	bifang_rows_key_int8(&key, APPEND_LEDGER, l->id);
-	scan = systable_beginscan_ordered(append, index, snap, 1, &key);
-	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+	rows = bifang_rows_begin_on(append, index, snap, 1, &key);
+	tuple = bifang_rows_previous(&rows);
 	if (HeapTupleIsValid(tuple))
 	{
 		Datum values[APPEND_NATTS];
@@ -92,7 +92,7 @@ ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
 		l->end_segment = DatumGetInt64(values[BIFANG_SLOT(APPEND_SEGMENT)]);
 		l->end_position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
 	}
-	systable_endscan_ordered(scan);
+	bifang_rows_end(&rows);
 }
 
 /* By table or by id, whichever key is given. */
@@ -102,20 +102,18 @@ read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
 	Relation append = bifang_rows_open("append", AccessShareLock);
 	Relation append_index = index_open(bifang_rows_relid("append_pkey"), AccessShareLock);
-	Relation index = index_open(bifang_rows_relid(index_name), AccessShareLock);
-	SysScanDesc scan = systable_beginscan_ordered(rel, index, snap, 1, key);
+	BifangRows rows = bifang_rows_begin(rel, index_name, snap, 1, key);
 	List *result = NIL;
 	HeapTuple tuple;
 
-	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		BifangLedger *l = ledger_from_tuple(rel, tuple);
 
 		ledger_set_end(append, append_index, l, snap);
 		result = lappend(result, l);
 	}
-	systable_endscan_ordered(scan);
-	index_close(index, AccessShareLock);
+	bifang_rows_end(&rows);
 	index_close(append_index, AccessShareLock);
 	table_close(append, AccessShareLock);
 	table_close(rel, AccessShareLock);
@@ -137,16 +135,16 @@ List *
 bifang_catalog_all_ledgers(Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	BifangRows rows = bifang_rows_begin(rel, NULL, snap, 0, NULL);
 	List *result = NIL;
 	HeapTuple tuple;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		CHECK_FOR_INTERRUPTS();
 		result = lappend(result, ledger_from_tuple(rel, tuple));
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 	return result;
 }
@@ -156,17 +154,17 @@ bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
 	ScanKeyData keys[2];
-	SysScanDesc scan;
+	BifangRows rows;
 	List *result = NIL;
 	HeapTuple tuple;
 
 	bifang_rows_key_text(&keys[0], LEDGER_UUID, table_uuid);
 	ScanKeyEntryInitialize(&keys[1], 0, LEDGER_STATE, BTEqualStrategyNumber, InvalidOid, InvalidOid,
 						   F_CHAREQ, CharGetDatum(BIFANG_LEDGER_OPEN));
-	scan = systable_beginscan(rel, bifang_rows_relid("ledger_state_idx"), true, snap, 2, keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	rows = bifang_rows_begin(rel, "ledger_state_idx", snap, 2, keys);
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 		result = lappend(result, ledger_from_tuple(rel, tuple));
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 	return result;
 }
@@ -238,14 +236,14 @@ lock_ledger_row(Relation rel, int64 ledger_id)
 	HeapTuple found = NULL;
 	HeapTuple tuple;
 	ScanKeyData key;
-	SysScanDesc scan;
+	BifangRows rows;
 
 	bifang_rows_key_int8(&key, LEDGER_ID, ledger_id);
-	scan = systable_beginscan(rel, bifang_rows_relid("ledger_pkey"), true, snap, 1, &key);
-	tuple = systable_getnext(scan);
+	rows = bifang_rows_begin(rel, "ledger_pkey", snap, 1, &key);
+	tuple = bifang_rows_next(&rows);
 	if (HeapTupleIsValid(tuple) && bifang_rows_lock(rel, tuple))
 		found = heap_copytuple(tuple);
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	UnregisterSnapshot(snap);
 	if (found == NULL)
 		bifang_rows_refuse();
@@ -325,21 +323,21 @@ bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("append", RowExclusiveLock);
 	ScanKeyData keys[2];
-	SysScanDesc scan;
+	BifangRows rows;
 	HeapTuple tuple;
 	int64 deleted = 0;
 
 	bifang_rows_key_int8(&keys[0], APPEND_LEDGER, ledger_id);
 	ScanKeyEntryInitialize(&keys[1], 0, APPEND_END, BTLessStrategyNumber, InvalidOid, InvalidOid,
 						   F_INT8LT, Int64GetDatum(keep_end));
-	scan = systable_beginscan(rel, bifang_rows_relid("append_pkey"), true, snap, 2, keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	rows = bifang_rows_begin(rel, "append_pkey", snap, 2, keys);
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 		if (bifang_rows_lock(rel, tuple))
 		{
 			CatalogTupleDelete(rel, &tuple->t_self);
 			deleted++;
 		}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, RowExclusiveLock);
 	return deleted;
 }

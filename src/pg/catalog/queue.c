@@ -45,11 +45,11 @@ List *
 bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("garbage", RowExclusiveLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	BifangRows rows = bifang_rows_begin(rel, NULL, snap, 0, NULL);
 	HeapTuple tuple;
 	List *taken = NIL;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[GARBAGE_NATTS];
 		bool nulls[GARBAGE_NATTS];
@@ -67,7 +67,7 @@ bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap)
 		g->row = tuple->t_self;
 		taken = lappend(taken, g);
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, RowExclusiveLock);
 	return taken;
 }
@@ -86,11 +86,11 @@ bool
 bifang_catalog_is_queued(const char *path, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("garbage", AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	BifangRows rows = bifang_rows_begin(rel, NULL, snap, 0, NULL);
 	HeapTuple tuple;
 	bool found = false;
 
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (!found && HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[GARBAGE_NATTS];
 		bool nulls[GARBAGE_NATTS];
@@ -100,7 +100,7 @@ bifang_catalog_is_queued(const char *path, Snapshot snap)
 		found = bifang_same_file(
 			bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH)), path);
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 	return found;
 }

@@ -3,6 +3,7 @@
  */
 #include "pg/catalog/rows.h"
 
+#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -68,6 +69,52 @@ char *
 bifang_rows_text(const Datum *values, const bool *nulls, int att)
 {
 	return nulls[BIFANG_SLOT(att)] ? NULL : TextDatumGetCString(values[BIFANG_SLOT(att)]);
+}
+
+BifangRows
+bifang_rows_begin_on(Relation rel, Relation index, Snapshot snap, int n_keys, ScanKey keys)
+{
+	BifangRows r = {.index = index};
+
+	Assert(snap != NULL);
+	r.scan = index == NULL ? systable_beginscan(rel, InvalidOid, false, snap, n_keys, keys)
+						   : systable_beginscan_ordered(rel, index, snap, n_keys, keys);
+	return r;
+}
+
+BifangRows
+bifang_rows_begin(Relation rel, const char *index, Snapshot snap, int n_keys, ScanKey keys)
+{
+	Relation opened = index == NULL ? NULL : index_open(bifang_rows_relid(index), AccessShareLock);
+	BifangRows r = bifang_rows_begin_on(rel, opened, snap, n_keys, keys);
+
+	r.close_index = opened != NULL;
+	return r;
+}
+
+HeapTuple
+bifang_rows_next(BifangRows *r)
+{
+	return r->index == NULL ? systable_getnext(r->scan)
+							: systable_getnext_ordered(r->scan, ForwardScanDirection);
+}
+
+HeapTuple
+bifang_rows_previous(BifangRows *r)
+{
+	Assert(r->index != NULL);
+	return systable_getnext_ordered(r->scan, BackwardScanDirection);
+}
+
+void
+bifang_rows_end(BifangRows *r)
+{
+	if (r->index == NULL)
+		systable_endscan(r->scan);
+	else
+		systable_endscan_ordered(r->scan);
+	if (r->close_index)
+		index_close(r->index, AccessShareLock);
 }
 
 /* As CatalogTupleInsert, but for the command. */

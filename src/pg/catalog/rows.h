@@ -1,10 +1,10 @@
 /*
  * pg/catalog/rows.h: rows of the extension's own tables, for the files of this folder.
  *
- * Reads go through systable scans (any heap relation may be read that way) under the snapshot given
- * by the caller; writes form a tuple, insert it and its index entries. Constraints other than
- * unique indexes are not run by these paths, so what is written here must obey them. Column numbers
- * follow the CREATE TABLE statements of the extension script.
+ * Reads go through BifangRows under the snapshot given by the caller; writes form a tuple, insert
+ * it and its index entries. Constraints other than unique indexes are not run by these paths, so
+ * what is written here must obey them. Column numbers follow the CREATE TABLE statements of the
+ * extension script.
  */
 #ifndef BIFANG_PG_CATALOG_ROWS_H
 #define BIFANG_PG_CATALOG_ROWS_H
@@ -30,6 +30,26 @@ extern void bifang_rows_key_int8(ScanKey key, AttrNumber att, int64 value);
 /* The row's columns; raises unless the table has as many as this library knows. */
 extern void bifang_rows_read(Relation rel, HeapTuple tuple, int natts, Datum *values, bool *nulls);
 extern char *bifang_rows_text(const Datum *values, const bool *nulls, int att);
+
+/* A scan of rows that the snapshot shows: those that match the keys in the order of the index, or
+ * all of them where that is NULL. A row lives until the next one. */
+typedef struct BifangRows
+{
+	SysScanDesc scan;
+	Relation index;
+	bool close_index; /* opened by bifang_rows_begin */
+} BifangRows;
+
+extern BifangRows
+bifang_rows_begin(Relation rel, const char *index, Snapshot snap, int n_keys, ScanKey keys);
+/* The same on an index that the caller has opened, for many scans. */
+extern BifangRows
+bifang_rows_begin_on(Relation rel, Relation index, Snapshot snap, int n_keys, ScanKey keys);
+/* NULL: there are no more. */
+extern HeapTuple bifang_rows_next(BifangRows *r);
+/* From the end of the index; not mixed with the other direction. */
+extern HeapTuple bifang_rows_previous(BifangRows *r);
+extern void bifang_rows_end(BifangRows *r);
 
 extern void bifang_rows_insert(Relation rel, Datum *values, bool *nulls);
 /* Visible to commands after `cid`, which may be older than the current one: a statement's rows are

@@ -28,7 +28,7 @@ enum
 	TABLES_NATTS = TABLES_TYPE
 };
 
-static SysScanDesc
+static BifangRows
 begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *name, Snapshot snap)
 {
 	ScanKeyData keys[3];
@@ -36,7 +36,7 @@ begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *
 	bifang_rows_key_text(&keys[0], TABLES_CATALOG, catalog);
 	bifang_rows_key_text(&keys[1], TABLES_NAMESPACE, ns);
 	bifang_rows_key_text(&keys[2], TABLES_NAME, name);
-	return systable_beginscan(rel, bifang_rows_relid("iceberg_tables_pkey"), true, snap, 3, keys);
+	return bifang_rows_begin(rel, "iceberg_tables_pkey", snap, 3, keys);
 }
 
 /* Of a location, which other programs read too and which is kept whole, the part in the embedded
@@ -76,7 +76,7 @@ bool
 bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable *out)
 {
 	Relation rel;
-	SysScanDesc scan;
+	BifangRows rows;
 	HeapTuple tuple;
 	bool found = false;
 
@@ -86,8 +86,8 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 	out->metadata_location = NULL;
 
 	rel = bifang_rows_open("iceberg_tables", AccessShareLock);
-	scan = begin_table_scan(rel, o->catalog_name, o->ns, o->table, snap);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	rows = begin_table_scan(rel, o->catalog_name, o->ns, o->table, snap);
+	while (!found && HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[TABLES_NATTS];
 		bool nulls[TABLES_NATTS];
@@ -104,7 +104,7 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 		out->metadata_location = lake_path(bifang_rows_text(values, nulls, TABLES_LOCATION));
 		found = true;
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 	return found;
 }
@@ -113,11 +113,11 @@ static void
 visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 {
 	Relation rel = bifang_rows_open("iceberg_tables", AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, snap, 0, NULL);
+	BifangRows rows = bifang_rows_begin(rel, NULL, snap, 0, NULL);
 	HeapTuple tuple;
 	bool more = true;
 
-	while (more && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (more && HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[TABLES_NATTS];
 		bool nulls[TABLES_NATTS];
@@ -137,7 +137,7 @@ visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 		row.name = bifang_rows_text(values, nulls, TABLES_NAME);
 		more = visit(arg, &row);
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 }
 
@@ -211,11 +211,11 @@ lock_table_row(Relation rel, const BifangLakeTable *t)
 {
 	bool old = IsolationUsesXactSnapshot();
 	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
-	SysScanDesc scan = begin_table_scan(rel, t->catalog, t->ns, t->name, snap);
+	BifangRows rows = begin_table_scan(rel, t->catalog, t->ns, t->name, snap);
 	HeapTuple found = NULL;
 	HeapTuple tuple;
 
-	while (found == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (found == NULL && HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[TABLES_NATTS];
 		bool nulls[TABLES_NATTS];
@@ -227,7 +227,7 @@ lock_table_row(Relation rel, const BifangLakeTable *t)
 			bifang_rows_lock(rel, tuple))
 			found = heap_copytuple(tuple);
 	}
-	systable_endscan(scan);
+	bifang_rows_end(&rows);
 	UnregisterSnapshot(snap);
 	if (found == NULL && old)
 		bifang_rows_refuse();
