@@ -124,7 +124,9 @@ parse_header(BfAvroReader *r, const uint8_t *bytes, size_t n, BfError *err)
 	BF_NEW(r->a, r->metadata, n_pairs, err);
 	c = bf_cursor(copy, n, 0);
 	BF_TRY(bf_cursor_skip(&c, 4, err));
-	return walk_metadata(&c, r->metadata, &r->n_metadata, err);
+	BF_TRY(walk_metadata(&c, r->metadata, &r->n_metadata, err));
+	BF_ASSERT(r->n_metadata == n_pairs && bf_cursor_left(&c) == SYNC_BYTES);
+	return BF_OK;
 }
 
 static BfStatus
@@ -140,6 +142,7 @@ read_header(BfAvroReader *r, BfError *err)
 		const uint8_t *p;
 		BfStatus status;
 
+		BF_ASSERT(window <= limit);
 		BF_TRY(bf_source_window(r->source, 0, window, &p, err));
 		BF_TRY(check_magic(p, window, err));
 		status = parse_header(r, p, window, err);
@@ -223,6 +226,7 @@ bf_avro_reader_schema(const BfAvroReader *r)
 void
 bf_avro_mark_opaque(BfAvroReader *r, int32_t field_id)
 {
+	BF_ASSERT(field_id > 0 && r->n_left == 0);
 	for (int32_t i = 0; i < r->schema->n_children; i++)
 	{
 		BfAvroSchema *s = r->schema->children[i];
@@ -261,6 +265,7 @@ decompress_block(BfAvroReader *r, const uint8_t *p, size_t n, BfView *out, BfErr
 		*out = (BfView){p, (uint32_t) n};
 		return BF_OK;
 	}
+	BF_ASSERT(r->ctx != NULL && n <= BF_AVRO_BLOCK_BYTES_MAX);
 	r->plain->len = 0;
 	if (r->codec == BF_CODEC_SNAPPY)
 	{
@@ -299,6 +304,7 @@ read_block(BfAvroReader *r, BfError *err)
 	BfView plain = {NULL, 0};
 	BfCursor c;
 
+	BF_ASSERT(r->n_left == 0 && left > 0);
 	r->block_position = r->position;
 	BF_TRY(bf_source_window(r->source, r->position, head, &p, err));
 	c = bf_cursor(p, head, r->position);
@@ -327,6 +333,7 @@ read_block(BfAvroReader *r, BfError *err)
 	r->decode.cursor = bf_cursor(plain.ptr, plain.len, r->codec == BF_CODEC_NONE ? start : 0);
 	r->decode.credit = BF_AVRO_EMPTY_VALUES_MAX;
 	r->decode.n_nodes = r->n_nodes;
+	BF_ASSERT(start + n_bytes + SYNC_BYTES <= bf_source_size(r->source));
 	r->position = start + n_bytes + SYNC_BYTES;
 	return BF_OK;
 }

@@ -60,11 +60,13 @@ bf_avro_decoder_new(BfArena *a, const BfSchema *writer, const int32_t *columns, 
 static void
 set_null(BfVector *v, int32_t row)
 {
+	BF_ASSERT(row >= 0 && row < BF_BATCH_ROWS);
 	if (v->validity == NULL)
 	{
 		memset(v->own_validity, 0xff, BF_VALIDITY_WORDS * sizeof *v->own_validity);
 		v->validity = v->own_validity;
 	}
+	BF_ASSERT(v->validity == v->own_validity);
 	bf_validity_set(v->validity, row, false);
 	switch (v->storage)
 	{
@@ -160,6 +162,7 @@ read_bytes(BfCursor *c, const Step *s, BfView *out, BfError *err)
 	int64_t offset = bf_cursor_offset(c);
 	int64_t n = s->size;
 
+	BF_ASSERT(s->code == BFI_ROW_BYTES || (s->code == BFI_ROW_FIXED && n >= 0));
 	if (s->code == BFI_ROW_BYTES)
 	{
 		BF_TRY(read_long(c, &n, err));
@@ -176,6 +179,7 @@ read_decimal(BfCursor *c, int32_t size, int32_t precision, bf_i128 *out, BfError
 	const uint8_t *p;
 	bf_i128 v;
 
+	BF_ASSERT(size >= 1 && size <= (int32_t) sizeof v);
 	BF_TRY(take(c, (size_t) size, &p, err));
 	v = (int8_t) p[0];
 	for (int32_t i = 1; i < size; i++)
@@ -222,6 +226,7 @@ store_value(BfCursor *c, const Step *s, BfVector *v, int32_t row, BfError *err)
 	bf_i128 wide = 0;
 	const uint8_t *p;
 
+	BF_ASSERT(v->form == BF_VEC_FLAT && row < BF_BATCH_ROWS);
 	switch (s->code)
 	{
 		case BFI_ROW_NULL: set_null(v, row); return BF_OK;
@@ -246,6 +251,7 @@ store_value(BfCursor *c, const Step *s, BfVector *v, int32_t row, BfError *err)
 		case BFI_ROW_BYTES:
 		case BFI_ROW_FIXED: return read_bytes(c, s, &v->data.view[row], err);
 		case BFI_ROW_DECIMAL64:
+			BF_ASSERT(s->size <= 8);
 			BF_TRY(read_decimal(c, s->size, v->type.precision, &wide, err));
 			v->data.i64[row] = (int64_t) wide;
 			return BF_OK;

@@ -4,6 +4,9 @@
 /* Branch byte, and the longest value of fixed size. */
 #define SMALL_BYTES_MAX 24
 
+_Static_assert(SMALL_BYTES_MAX >= 1 + sizeof(bf_i128) && SMALL_BYTES_MAX >= 1 + 10,
+			   "a branch and the largest decimal or long");
+
 /* Big-endian two's complement of `size` bytes. */
 static void
 put_unscaled(uint8_t *p, bf_i128 v, int32_t size)
@@ -21,6 +24,7 @@ encode_decimal(const BfVector *v, size_t i, int32_t size, BfBuffer *out, BfError
 	bf_i128 value = v->storage == BF_STORE_I64 ? v->data.i64[i] : v->data.i128[i];
 	bf_i128 limit = bf_power_of_ten(v->type.precision);
 
+	BF_ASSERT(size == bfi_decimal_bytes(v->type.precision));
 	if (value >= limit || value <= -limit)
 		BF_FAIL(err, BF_ERR_VALUE, "value has more than %d digits", v->type.precision);
 	put_unscaled(out->data + out->len, value, size);
@@ -45,6 +49,7 @@ encode_value(const BfVector *v, size_t i, const BfiRowType *row, BfBuffer *out, 
 {
 	uint8_t *p = out->data + out->len;
 
+	BF_ASSERT(out->cap - out->len >= SMALL_BYTES_MAX - 1);
 	switch (row->code)
 	{
 		case BFI_ROW_NULL: return BF_OK;
@@ -80,6 +85,7 @@ encode_field(const BfField *f, const BfVector *v, int32_t row, BfBuffer *out, Bf
 	size_t i = v->form == BF_VEC_DICT ? v->codes[row] : (size_t) at;
 	BfiRowType type;
 
+	BF_ASSERT(v->form != BF_VEC_DICT || v->codes[row] < (uint32_t) v->dict->n);
 	BF_TRY(bfi_row_type(f->type, &type, err));
 	if (type.code == BFI_ROW_NULL)
 		return BF_OK;
@@ -101,7 +107,7 @@ bf_avro_encode_row(const BfSchema *schema, const BfBatch *batch, int32_t row, Bf
 	size_t start = out->len;
 
 	BF_NEVER(err, batch->n_cols != schema->n_fields);
-	BF_ASSERT(row >= 0 && row < batch->n_rows);
+	BF_ASSERT(row >= 0 && row < batch->n_rows && batch->n_rows <= BF_BATCH_ROWS);
 	for (int32_t i = 0; i < schema->n_fields; i++)
 		if (encode_field(&schema->fields[i], &batch->cols[i], row, out, err) != BF_OK)
 		{

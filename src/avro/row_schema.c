@@ -18,6 +18,7 @@ bfi_decimal_bytes(int32_t precision)
 									6,	6,	7,	7,	8,	8,	9,	9,	9,	10, 10, 11, 11,
 									11, 12, 12, 13, 13, 13, 14, 14, 15, 15, 16, 16, 16};
 
+	_Static_assert(sizeof bytes == 38 + 1, "a number of bytes for each precision");
 	BF_ASSERT(precision >= 0 && precision < (int32_t) sizeof bytes);
 	return bytes[precision];
 }
@@ -63,6 +64,8 @@ bfi_row_type(BfType t, BfiRowType *out, BfError *err)
 		if (t.precision > 18)
 			out->code = BFI_ROW_DECIMAL128;
 	}
+	BF_ASSERT(out->code != BFI_ROW_DECIMAL64 || out->size <= 8);
+	BF_ASSERT(out->code != BFI_ROW_DECIMAL128 || (out->size > 8 && out->size <= 16));
 	if (out->avro != NULL && out->size >= 0)
 		return BF_OK;
 	bf_type_name(t, name, sizeof name);
@@ -157,6 +160,7 @@ put_fixed(BfBuffer *b, const BfSchema *schema, int32_t at, const BfiRowType *row
 	BfType t = schema->fields[at].type;
 	char name[64] = "uuid_fixed";
 
+	BF_ASSERT(t.kind == BF_KIND_UUID || t.kind == BF_KIND_FIXED || t.kind == BF_KIND_DECIMAL);
 	if (t.kind == BF_KIND_DECIMAL)
 		snprintf(name, sizeof name, "decimal_%d_%d", t.precision, t.scale);
 	else if (t.kind == BF_KIND_FIXED)
@@ -196,6 +200,7 @@ put_field(BfBuffer *b, const BfSchema *schema, int32_t at, BfError *err)
 	const BfField *f = &schema->fields[at];
 	bool null_type = f->type.kind == BF_KIND_NULL;
 
+	BF_ASSERT(at >= 0 && at < schema->n_fields);
 	if (f->n_children > 0)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "nested types cannot be stored in a ledger");
 	BF_TRY(bf_text_put(b, at == 0 ? "{\"name\":\"" : ",{\"name\":\"", err));

@@ -38,6 +38,10 @@ static const struct
 	{"array", BF_AVRO_ARRAY, 1}, {"map", BF_AVRO_MAP, 1},
 };
 
+_Static_assert(sizeof primitives / sizeof *primitives == BF_AVRO_UNION + 1,
+			   "each type but the union, which has no name, and a second name of records");
+_Static_assert(MIN_BYTES_CAP < INT32_MAX, "a branch byte can be added");
+
 static BfStatus parse_node(Parser *p, const json_t *j, const char *space, int depth,
 						   BfAvroSchema **out, BfError *err) BF_MUST_CHECK;
 
@@ -66,6 +70,7 @@ add_named(Parser *p, BfAvroSchema *s, BfError *err)
 	Named *n;
 	uint32_t bucket = name_bucket(s->name);
 
+	BF_ASSERT(s->type == BF_AVRO_RECORD || s->type == BF_AVRO_ENUM || s->type == BF_AVRO_FIXED);
 	if (find_named(p, s->name) != NULL)
 		BF_FAIL(err, BF_ERR_CORRUPT, "Avro schema defines \"%s\" twice", s->name);
 	BF_NEW(p->a, n, 1, err);
@@ -83,6 +88,7 @@ new_node(Parser *p, BfAvroType type, int32_t min_bytes, BfAvroSchema **out, BfEr
 		BF_FAIL(err, BF_ERR_LIMIT, "Avro schema has more than %d nodes", BF_AVRO_NODES_MAX);
 	BF_NEW(p->a, *out, 1, err);
 	(*out)->type = type;
+	BF_ASSERT(min_bytes >= 0);
 	(*out)->min_bytes = min_bytes;
 	return BF_OK;
 }
@@ -267,6 +273,7 @@ parse_union(Parser *p, const json_t *j, const char *space, int depth, BfAvroSche
 		if (s->children[i]->min_bytes < least)
 			least = s->children[i]->min_bytes;
 	}
+	BF_ASSERT(least >= 0 && least <= MIN_BYTES_CAP);
 	s->n_children = (int32_t) n;
 	s->min_bytes = least + 1;
 	*out = s;
@@ -308,6 +315,7 @@ parse_definition(Parser *p, const json_t *j, BfAvroType type, const char *space,
 	const char *inner = space;
 	BfAvroSchema *s;
 
+	BF_ASSERT(type >= BF_AVRO_FIXED && type < BF_AVRO_UNION);
 	BF_TRY(new_node(p, type, type == BF_AVRO_RECORD || type == BF_AVRO_FIXED ? 0 : 1, &s, err));
 	*out = s;
 	BF_TRY(parse_logical(p, j, s, err));
@@ -344,6 +352,7 @@ parse_object(Parser *p, const json_t *j, const char *space, int depth, BfAvroSch
 		if (primitives[i].type >= BF_AVRO_FIXED && strcmp(primitives[i].name, name) == 0)
 			return parse_definition(p, j, primitives[i].type, space, depth, out, err);
 	BF_TRY(parse_name(p, name, space, out, err));
+	BF_ASSERT(p->n_nodes - n_before <= 1);
 	/* A referenced type keeps the annotations of its own definition. */
 	if (p->n_nodes != n_before)
 		BF_TRY(parse_logical(p, j, *out, err));
@@ -384,6 +393,7 @@ bfi_avro_schema_parse(BfArena *a, const char *json, size_t n, BfAvroSchema **out
 	if (root == NULL) /* without json_err.text, which quotes what stands there */
 		BF_FAIL_AT(err, BF_ERR_CORRUPT, json_err.position, "Avro schema is not JSON");
 	status = parse_node(p, root, "", 0, out, err);
+	BF_ASSERT(status != BF_OK || (p->n_nodes > 0 && p->n_nodes <= BF_AVRO_NODES_MAX));
 	json_decref(root);
 	*n_nodes = p->n_nodes;
 	return status;

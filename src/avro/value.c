@@ -43,6 +43,8 @@ read_boolean(BfAvroDecode *d, bool *out, BfError *err)
 	return BF_OK;
 }
 
+_Static_assert(sizeof(float) == 4 && sizeof(double) == 8, "Avro's are the machine's");
+
 static BfStatus
 read_floating(BfAvroDecode *d, bool wide, double *out, BfError *err)
 {
@@ -127,6 +129,7 @@ grow_list(BfAvroDecode *d, BfAvroValue *out, bool map, int64_t *cap, int64_t mor
 	BfAvroValue *items;
 	BfView *keys = NULL;
 
+	BF_ASSERT(more > 0 && used <= *cap);
 	BF_DATA(err, want <= INT32_MAX, bf_cursor_offset(&d->cursor), "Avro list has %lld items",
 			(long long) want);
 	if (want <= *cap)
@@ -157,6 +160,7 @@ read_list(BfAvroDecode *d, const BfAvroSchema *s, int depth, BfAvroValue *out, B
 	int64_t item_bytes = (int64_t) element->min_bytes + (map ? 1 : 0);
 	int64_t cap = 0;
 
+	BF_ASSERT(s->n_children == 1 && item_bytes >= 0);
 	out->u.list.n = 0;
 	out->u.list.items = NULL;
 	out->u.list.keys = NULL;
@@ -180,6 +184,7 @@ read_list(BfAvroDecode *d, const BfAvroSchema *s, int depth, BfAvroValue *out, B
 		{
 			int32_t at = out->u.list.n;
 
+			BF_ASSERT(at < cap);
 			if (item_bytes > 0)
 				d->credit += d->n_nodes;
 			if (map)
@@ -213,6 +218,7 @@ bfi_avro_read_value(BfAvroDecode *d, const BfAvroSchema *s, int depth, BfAvroVal
 {
 	int64_t offset = bf_cursor_offset(&d->cursor);
 
+	BF_ASSERT(d->n_nodes > 0 && s->min_bytes >= 0);
 	BF_DATA(err, depth <= BF_AVRO_DEPTH_MAX, offset, "Avro value is nested deeper than %d levels",
 			BF_AVRO_DEPTH_MAX);
 	if (s->min_bytes == 0)
@@ -250,6 +256,7 @@ bfi_avro_read_value(BfAvroDecode *d, const BfAvroSchema *s, int depth, BfAvroVal
 			int64_t branch = 0;
 
 			BF_TRY(read_index(d, s->n_children, "union", &branch, err));
+			BF_ASSERT(s->children[branch]->type != BF_AVRO_UNION);
 			return bfi_avro_read_value(d, s->children[branch], depth, out, err);
 		}
 	}
@@ -263,8 +270,10 @@ bf_avro_field(const BfAvroValue *record, int32_t id, const char *name)
 	const BfAvroSchema *s = record->schema;
 	int32_t found = -1;
 
+	BF_ASSERT(id != 0 || name != NULL);
 	if (s->type != BF_AVRO_RECORD)
 		return NULL;
+	BF_ASSERT(record->u.list.n == s->n_children);
 	if (id != 0)
 		for (int32_t i = 0; i < s->n_children && found < 0; i++)
 			if (s->field_ids[i] == id)

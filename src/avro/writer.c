@@ -92,6 +92,7 @@ put_header(BfAvroWriter *w, BfError *err)
 	static const uint8_t magic[4] = {'O', 'b', 'j', 1};
 	const char *codec = "null";
 
+	BF_ASSERT(!w->started && w->file->len == 0);
 	if (w->codec == BF_CODEC_DEFLATE)
 		codec = "deflate";
 	else if (w->codec == BF_CODEC_SNAPPY)
@@ -113,6 +114,7 @@ put_block(BfAvroWriter *w, BfError *err)
 {
 	if (!w->started)
 		BF_TRY(put_header(w, err));
+	BF_ASSERT(w->n_records > 0 || w->block->len == 0);
 	if (w->n_records == 0)
 		return BF_OK;
 	w->stored->len = 0;
