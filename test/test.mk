@@ -5,7 +5,8 @@ BUILD ?= build
 CORE_CC ?= gcc
 # Tests let libroaring judge our reader of its format; the product doesn't need it.
 TEST_LIBS = $(CORE_LIBS) -lroaring
-CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -Isrc -Itest -Wall -Wextra -Wconversion -Wshadow -Werror
+CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -Isrc -Itest -Wall -Wextra -Wconversion -Wshadow -Wvla \
+	-Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes -Wnested-externs -Werror
 CORE_DEBUG = -g -O1 -DBF_DEBUG -DBF_ARENA_MALLOC -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
