@@ -79,7 +79,7 @@ step() {
 make="make --no-print-directory -j${JOBS:-2}"
 step core work $make core
 step lint-needs work test/lint/needs.sh build/core/core.so
-for lint in layers outside names style headers words format; do
+for lint in layers objects outside names style headers words format; do
 	step "lint-$lint" work test/lint/$lint.*
 done
 step lint-selftest sum test/lint/selftest.sh
@@ -90,6 +90,7 @@ step unit sum $make unit
 step unit-release again $make unit-release
 step fuzz-replay sum $make fuzz-replay
 if step stage work $make stage; then
+	step objects-pg work test/lint/objects.pl build/pg
 	step symbols work test/lint/symbols.sh build/pg/bifang_fdw.so
 	step docs work test/docs.sh check
 	step diff sum test/diff/run.sh

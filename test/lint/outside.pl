@@ -22,11 +22,13 @@ my @library = (
 	[qr/^codec$/, qr/^(ZSTD_|LZ4F?_|snappy_|BrotliDecoder|(inflate|deflate)[A-Z0-9]|(inflate|deflate)$|crc32_z$)/],
 	[qr/^(avro|iceberg)$/, qr/^json_/],
 	[qr/^base$/, qr/^XXH3_64bits/],
-	[qr/^(codec|kernels|parquet|vec)$/, qr/^_mm/],
+	[qr/^codec$/, qr/^_mm/],
 	[qr/^base$/, qr/^(assert|strerror)$/],
 	[qr/^scan$/, qr/^atomic_/],
-	[qr/^store$/, qr/^(curl_|rd_kafka_)/],
-	[qr/./, qr/^__(builtin_|has_)/]);
+	[qr/./, qr/^__has_/],
+	[qr/./, qr/^__builtin_(clz|ctz|clrsb|popcount)l*$/],
+	[qr/./, qr/^__builtin_(bswap\d+|(add|sub|mul)_overflow|expect|prefetch|memset|shufflevector|types_compatible_p)$/],
+	[qr/^codec$/, qr/^__builtin_cpu_supports$/]);
 
 my %defined; # anywhere in the core: functions and macros that look like them
 my @files = grep { !m{^src/pg/} } files(qr/\.[ch]$/, 'src');

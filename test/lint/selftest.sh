@@ -7,8 +7,8 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
 mkdir -p "$copy/test" "$copy/sql"
-cp -r .clang-format src "$copy/"
-cp -r test/lint test/unit "$copy/test/"
+cp -r .clang-format Makefile src "$copy/"
+cp -r test/lint test/unit test/test.mk "$copy/test/"
 mkdir "$copy/test/fuzz"
 cp test/fuzz/*.[ch] "$copy/test/fuzz/"
 cp sql/bifang_fdw--*.sql "$copy/sql/"
@@ -66,12 +66,12 @@ judge() {
 plant src/vec/plant_server.c "only src/pg may include the server's headers" <<<'#include "postgres.h"'
 plant src/vec/plant_server2.c 'vec must not include <postgres.h>' <<<'#include <postgres.h>'
 plant src/vec/plant_utils.c "only src/pg may include the server's headers" <<<'#include "utils/rel.h"'
-plant src/vec/plant_up.c 'vec must not include "exec/reader.h"' <<<'#include "exec/reader.h"'
+plant src/vec/plant_up.c '"exec/reader.h" must not be included, vec is not above' <<<'#include "exec/reader.h"'
 plant src/vec/plant_blank.c 'an include is spelled' <<<'# include "exec/reader.h"'
 plant src/vec/plant_indent.c 'an include is spelled' <<<$'\t#include "exec/reader.h"'
 plant src/vec/plant_blanks.c 'an include is spelled' <<<'#include  "exec/reader.h"'
 plant src/vec/plant_split.c 'an include is spelled' <<<$'#include \\\n"exec/reader.h"'
-plant src/vec/plant_comment.c 'vec must not include "exec/reader.h"' <<<'#include/**/"exec/reader.h"'
+plant src/vec/plant_comment.c '"exec/reader.h" must not be included, vec is not above' <<<'#include/**/"exec/reader.h"'
 plant src/vec/plant_digraph.c 'an include is spelled' <<<'%:include "exec/reader.h"'
 plant src/vec/plant_macro.c 'an include is spelled' <<<$'#define READER "exec/reader.h"\n#include READER'
 plant src/vec/plant_next.c 'an include is spelled' <<<'#include_next "exec/reader.h"'
@@ -79,11 +79,11 @@ plant src/vec/plant_angle.c 'is spelled as a path below src, in quotes' <<<'#inc
 plant src/vec/plant_dots.c 'is spelled as a path below src, in quotes' <<<'#include "../exec/reader.h"'
 plant src/vec/plant_near.c 'there is no src/batch.h' <<<'#include "batch.h"'
 plant src/vec/plant_after.c 'an include is spelled' <<<'/* here */ #include "exec/reader.h"'
-plant src/iceberg/plant_neighbour.c 'iceberg must not include "exec/reader.h"' <<<'#include "exec/reader.h"'
-plant src/exec/plant_neighbour.h 'exec must not include "iceberg/table.h"' <<<'#include "iceberg/table.h"'
-plant src/exec/plant_pg.c 'exec must not include "pg/server/error.h"' <<<'#include "pg/server/error.h"'
-plant src/scan/plant_pg.c 'scan must not include "pg/server/error.h"' <<<'#include "pg/server/error.h"'
-plant src/exec/plant_scan.c 'exec must not include "scan/plant.h"' <<<'#include "scan/plant.h"'
+plant src/iceberg/plant_neighbour.c '"exec/reader.h" must not be included, iceberg is not above' <<<'#include "exec/reader.h"'
+plant src/exec/plant_neighbour.h '"iceberg/table.h" must not be included, exec is not above' <<<'#include "iceberg/table.h"'
+plant src/exec/plant_pg.c '"pg/server/error.h" must not be included, exec is not above' <<<'#include "pg/server/error.h"'
+plant src/scan/plant_pg.c '"pg/server/error.h" must not be included, scan is not above' <<<'#include "pg/server/error.h"'
+plant src/exec/plant_scan.c '"scan/plant.h" must not be included, exec is not above' <<<'#include "scan/plant.h"'
 plant src/scan/plant.h 'scan must not include <fcntl.h>' <<<'#include <fcntl.h>'
 plant src/exec/plant_thread.c 'exec must not include <pthread.h>' <<<'#include <pthread.h>'
 plant src/parquet/plant_zstd.c 'parquet must not include <zstd.h>' <<<'#include <zstd.h>'
@@ -102,9 +102,9 @@ for header in scan convert lake; do echo "/* Planted. */" >src/pg/$header/plant.
 echo "/* Planted. */" >src/pg/plant.h
 mkdir -p src/pg/scan/one src/pg/scan/two
 echo "/* Planted. */" >src/pg/scan/one/one.h
-plant src/pg/scan/two/two.c 'the kind of tables pg/scan/one is included by more than the table of kinds' \
+plant src/pg/scan/two/two.c 'the kind of tables pg/scan/one is known by more than the table of kinds' \
 	<<<'#include "pg/scan/one/one.h"'
-plant src/pg/lake/plant_kind.c 'the kind of tables pg/scan/one is included by more than the table of kinds' \
+plant src/pg/lake/plant_kind.c 'the kind of tables pg/scan/one is known by more than the table of kinds' \
 	<<<'#include "pg/scan/one/one.h"'
 circle() {
 	local last=${!#} name
@@ -126,6 +126,32 @@ for pair in "one two" "two one"; do
 	echo "/* Planted. */" >src/log/$from/a.h
 done
 planted+=('src: these folders need each other in a circle: src/log/one src/log/two')
+plant src/vec/plant_source.c '"vec/batch.c" is no header' <<<'#include "vec/batch.c"'
+plant src/vec/plant_source2.c '"batch.c" is no header' <<<'#include <batch.c>'
+plant src/vec/plant_source3.c '"vec/plant.inc" is no header' <<<'#include "vec/plant.inc"'
+plant test/unit/plant_source.c '"vec/batch.c" is no header' <<<'#include "vec/batch.c"'
+plant src/vec/plant.inc 'is no source' <<<'int a;'
+plant src/vec/plant.cc 'is no source' <<<'int a;'
+plant src/plant_top.c 'is in no layer' <<<'int a;'
+plant src/plant_top.h 'is in no layer' <<<'int a;'
+ln -s batch.c src/vec/plant_link.c
+planted+=('src/vec/plant_link.c:|is a link')
+plant src/vec/plant_digraph2.c 'an include is spelled' <<<$'%: include "exec/reader.h"'
+plant src/vec/plant_trigraph.c 'an include is spelled' <<<$'?\?=include "exec/reader.h"'
+plant src/vec/plant_cut.c 'an include is spelled' <<<$'#inc\\\nlude "exec/reader.h"'
+plant src/vec/plant_cut2.c 'an include is spelled' <<<$'#\\\ninclude "exec/reader.h"'
+plant src/vec/plant_import.c 'an include is spelled' <<<'#import "exec/reader.h"'
+plant src/vec/plant_feed.c 'an include is spelled' <<<$'#include\v"exec/reader.h"'
+for pair in "a b" "b c" "c a"; do
+	read -r from to <<<"$pair"
+	printf '/* Planted. */\n#include "io/round_%s.h"\n' $to >src/io/round_$from.h
+done
+planted+=('src: these headers need each other in a circle: src/io/round_a.h src/io/round_b.h src/io/round_c.h')
+for pair in "push/wheel write/wheel" "write/wheel push/wheel"; do
+	read -r from to <<<"$pair"
+	printf '/* Planted. */\n#include "pg/%s.h"\n' $to >src/pg/$from.h
+done
+planted+=('src: these headers need each other in a circle: src/pg/push/wheel.h src/pg/write/wheel.h')
 plant test/unit/plant.c 'there is no src/test_near.h or test/test_near.h' <<<'#include "test_near.h"'
 plant test/unit/plant2.c 'an include is spelled' <<<'# include "exec/reader.h"'
 judge test/lint/layers.pl
@@ -141,6 +167,12 @@ for call in malloc calloc realloc reallocarray aligned_alloc posix_memalign free
 	return (int) $call(x);
 }"
 done
+plant src/vec/plant_paren.c 'free() is not for the core' <<<$'static void\nf(void)\n{\n\t(free)(0);\n}'
+plant src/vec/plant_blank.c 'usleep() is not for the core' <<<$'static void\nf(void)\n{\n\tusleep\t (5);\n}'
+plant src/vec/plant_builtin.c '__builtin_alloca() is not for the core' <<<'static char *p = __builtin_alloca(3);'
+plant src/vec/plant_builtin2.c '__builtin_printf() is not for the core' <<<'static int i = __builtin_printf("a");'
+plant src/vec/plant_in_macro.c 'usleep() is not for the core' <<<'#define REST() usleep(5)'
+plant src/vec/plant_inline.h 'getenv() is not for the core' <<<$'static inline char *\nbf_f(void)\n{\n\treturn getenv("A");\n}'
 plant src/vec/plant_handed.c 'free() is not for the core' <<<'static const Functions f = {.free = free, 1};'
 plant src/vec/plant_handed2.c 'qsort() is not for the core' <<<'static void *f = (void *) (qsort);'
 judge test/lint/outside.pl
@@ -167,7 +199,117 @@ plant src/pg/scan/plant.h 'BfPlant lacks the prefix of its layer' <<<$'typedef s
 plant src/pg/scan/plant2.h 'PLANTS_MAX lacks the prefix of its layer' <<<$'#define PLANTS_MAX 3'
 plant test/unit/plant.c 'bf_plant is declared in a .c' <<<$'int bf_plant(int a, int b);'
 plant test/fuzz/plant.c 'declared in a .c, not in a header' <<<$'extern int bf_plant(int a, int b);'
+plant src/vec/plant_brace.c 'plant_it lacks the prefix of its layer' <<<'int plant_it(void) {
+	return 1;
+}'
+plant src/vec/plant_one.c 'plant_it lacks the prefix of its layer' <<<'int plant_it(void) { return 1; }'
+plant src/vec/plant_attr.c 'plant_it lacks the prefix of its layer' \
+	<<<$'int __attribute__((noinline, aligned(16))) plant_it(void)\n{\n\treturn 1;\n}'
+plant src/vec/plant_attr2.c 'plant_it lacks the prefix of its layer' \
+	<<<$'__attribute__((noinline))\nint\nplant_it(void)\n{\n\treturn 1;\n}'
+plant src/vec/plant_behind.c 'plant_it lacks the prefix of its layer' \
+	<<<$'int\nplant_it(const char *a, ...)\nBF_PRINTF(1, 2)\n{\n\treturn 1;\n}'
+plant src/vec/plant_paren.c 'plant_it lacks the prefix of its layer' <<<$'int\n(plant_it)(void)\n{\n\treturn 1;\n}'
+plant src/vec/plant_gives.c 'plant_it lacks the prefix of its layer' \
+	<<<$'int (*plant_it(int a))(int)\n{\n\treturn 0;\n}'
+plant src/vec/plant_tab.c 'plant_it lacks the prefix of its layer' <<<$'\tint\n\tplant_it(void)\n\t{\n\t\treturn 1;\n\t}'
+plant src/vec/plant_struct.c 'plant_it lacks the prefix of its layer' \
+	<<<$'struct S\n{\n\tint a;\n}\nplant_it(void)\n{\n}'
+plant src/vec/plant_static.c 'bf_plant is static' <<<'static int bf_plant(void) {
+}'
+plant src/vec/plant_near.c 'bf_plant is declared in a .c' <<<'int bf_plant (int a);'
+plant src/vec/plant_ptr.c 'bf_plant is declared in a .c' <<<'const struct S *bf_plant(void (*f)(int), int b);'
+plant src/vec/plant_wrapped.c 'bf_plant is declared in a .c' <<<'int (bf_plant)(int a);'
+plant src/vec/plant_typed.c 'bf_plant is declared in a .c' <<<$'typedef int Fn(int);\nFn bf_plant;'
+plant src/vec/plant_typed3.c 'bf_plant is declared in a .c' <<<$'typedef int FN(int);\nFN bf_plant;'
+plant src/vec/plant_typed2.c 'bf_plant is declared in a .c' <<<$'__attribute__((cold)) const BfPlantFn bf_plant;'
+plant src/vec/plant_typed.h 'PlantFn lacks the prefix of its layer' <<<$'typedef int PlantFn(int);\ntypedef int BfPlantFn(int);'
+plant src/vec/plant_block.c 'bf_plant is declared in a function' \
+	<<<$'static int\nf(void)\n{\n\tif (1)\n\t{\n\t\tint bf_plant(int a);\n\t}\n\treturn 1;\n}'
+plant src/vec/plant_cut.c 'declared in a .c, not in a header' <<<$'extern\tint\n*bf_plant;'
+plant src/vec/plant_macro.c 'declared in a .c, not in a header' <<<$'#define FROM_AFAR extern\nFROM_AFAR int bf_plant;'
+plant src/vec/plant_macro.h 'a macro that declares what is elsewhere' <<<$'#define BF_AFAR \\\n\textern'
+plant src/vec/plant_line.h 'PLANT lacks the prefix of its layer' <<<$'#define \\\n\tPLANT 2'
+plant src/vec/plant_enum.h 'PLANT_B lacks the prefix of its layer' <<<'typedef enum BfPlant { BF_PLANT_A, PLANT_B = 3 } BfPlant;'
+plant src/vec/plant_enum2.h 'plant_b lacks the prefix of its layer' <<<'enum { BF_PLANT_A, plant_b };'
+plant src/vec/plant_two.h 'Plants lacks the prefix of its layer' <<<'typedef struct BfPlant { int a; } BfPlant, *Plants;'
+plant src/vec/plant_array.h 'Plant lacks the prefix of its layer' <<<'typedef int Plant[4];'
+plant src/vec/plant_packed.h 'Plant lacks the prefix of its layer' <<<$'struct __attribute__((packed)) Plant\n{\n\tint a;\n};'
+plant src/vec/plant_var.h 'plants_max lacks the prefix of its layer' <<<'static const int plants_max = 3;'
+plant src/vec/plant_var2.h 'plants lacks the prefix of its layer' <<<'extern const char *const plants[4];'
+plant src/pg/scan/plant_var.h 'bf_plants lacks the prefix of its layer' <<<'extern int bf_plants;'
+plant src/vec/plant_proto.h 'plant_it lacks the prefix of its layer' <<<'extern int plant_it(int a);'
 judge test/lint/names.pl
+
+# --- objects.pl ---------------------------------------------------------------------------------
+# Objects of a few sources; that the known circles are none there is no matter.
+compile() {
+	local object=built/${1%.c}.o
+	mkdir -p "$(dirname "$object")"
+	${CORE_CC:-gcc} -w -O1 -c "$1" -o "$object" || echo "FAIL cannot compile $1"
+}
+# link FILE COMPLAINT: like plant, and compiled.
+link() {
+	plant "$1" "$2"
+	compile "$1"
+}
+mv src src.whole
+mkdir -p src/vec && echo '/* */ int bf_ground = 1; static int sum(int a) { return a; } int (*bf_sum)(int) = sum;' >src/vec/ground.c
+compile src/vec/ground.c
+test/lint/objects.pl built | grep -v 'no circle any more' >out
+[ ! -s out ]
+result $? "objects.pl complains of what is right: $(head -3 out)"
+link src/vec/global.c 'plants lacks the prefix of its layer' <<<'int plants;'
+link src/vec/global2.c 'plants lacks the prefix of its layer' <<<'const char *const plants[] = {"a"};'
+link src/vec/global3.c 'plants lacks the prefix of its layer' <<<'_Thread_local int plants = 3;'
+link src/vec/global4.c 'plant_made lacks the prefix of its layer' \
+	<<<$'#define MAKE(name) int name##_made(void) { return 1; }\nMAKE(plant)'
+link src/vec/global5.c 'plant_alias lacks the prefix of its layer' \
+	<<<'int bf_plant5(void) { return 1; } int plant_alias(void) __attribute__((alias("bf_plant5")));'
+link src/vec/global6.c 'plant_label lacks the prefix of its layer' <<<'int bf_plant6 __asm__("plant_label") = 1;'
+link src/vec/global7.c 'plant_weak lacks the prefix of its layer' <<<'__attribute__((weak)) int plant_weak(void) { return 1; }'
+link src/vec/static.c 'bf_plants is static' <<<'static int bf_plants; int *bf_plants_at(void) { return &bf_plants; }'
+link src/pg/scan/global.c 'bf_plants lacks the prefix of its layer' <<<'int bf_plants = 1;'
+link src/pg/scan/global2.c 'plants lacks the prefix of its layer' <<<'int plants;'
+link src/exec/afar.c 'plant' <<<'int bf_afar = 1; int bfi_afar(void) { return 1; }'
+unset 'planted[-1]'
+link src/vec/up.c 'bf_afar of src/exec/afar.c is needed, vec is not above exec' <<<'extern int bf_afar; int bf_up(void) { return bf_afar; }'
+link src/scan/own.c "bfi_afar of src/exec/afar.c is needed, another folder's own" <<<'int bfi_afar(void); int bf_own(void) { return bfi_afar(); }'
+link src/exec/twice.c 'bf_afar is defined in src/exec/afar.c, too' <<<'__attribute__((weak)) int bf_afar = 1;'
+link src/pg/server/up.c 'an arrow from pg/server up to pg/scan' <<<'extern int bf_plants; int bifang_up(void) { return bf_plants; }'
+link src/io/round.c 'src: these files need each other in a circle: io/round io/wheel' <<<'int bf_wheel(void); int bf_round(void) { return bf_wheel(); }'
+link src/io/wheel.c 'src: these files need each other in a circle: io/round io/wheel' <<<'int bf_round(void); int bf_wheel(void) { return bf_round(); }'
+test/lint/objects.pl built >out 2>&1
+for complaint in "${planted[@]}"; do
+	file=${complaint%%|*} text=${complaint#*|}
+	[ "$file" != "$complaint" ] || file=
+	grep -F -- "$text" out | grep -qF -- "$file"
+	result $? "objects.pl is silent about ${complaint//|/ }"
+done
+touch -d tomorrow src/vec/ground.c
+test/lint/objects.pl built >out 2>&1
+[ $? = 77 ]
+result $? "objects.pl looks at objects that are older than their source"
+planted=()
+git reset -q --hard
+git clean -fdq
+
+# --- The compiler: what is not text ---------------------------------------------------------------
+# refused NAME: standard input doesn't compile, with a complaint that says -WNAME.
+refused() {
+	{ echo "/* Planted. */" && cat; } >src/vec/plant.c
+	make -s build/core/src/vec/plant.o >out 2>&1 && result 1 "the compiler is content with $(cat src/vec/plant.c)"
+	grep -q -- "-Werror=$1\b" out
+	result $? "the compiler does not say $1 of $(cat src/vec/plant.c)"
+	rm -f src/vec/plant.c
+}
+refused old-style-definition <<<'static int plant(a) int a; { return a; } int (*bf_plant)(int) = plant;'
+refused strict-prototypes <<<'int (*bf_plant)();'
+refused missing-prototypes <<<'int bf_plant(void) { return 1; }'
+refused nested-externs <<<'typedef int Fn(int); static int f(void) { Fn bf_plant; return bf_plant(1); } int (*bf_f)(void) = f;'
+refused nested-externs <<<'#define CALLS(type, name) type name(int)
+static int f(void) { CALLS(int, bf_plant); return bf_plant(1); } int (*bf_f)(void) = f;'
+refused vla <<<'static int f(int n) { char a[n]; a[0] = 1; return a[0]; } int (*bf_f)(int) = f;'
 
 # --- style.pl -----------------------------------------------------------------------------------
 repeat() {
@@ -196,6 +338,55 @@ plant src/vec/README.md 'lines, more than 150' < <(repeat 150 '')
 git rm -q src/io/README.md
 planted+=('src/io:|no README.md')
 plant test/unit/plant.c '101 columns, more than 100' <<<$'\t'"/* $(printf '%091d' 0) */"
+plant src/vec/plant_brace.c 'plant has 71 lines, more than 70' <<<"static int plant(int a) {
+$(repeat 69 $'\ta++;')
+}"
+plant src/vec/plant_head.c 'plant has 72 lines, more than 70' <<<"static int
+plant(int a,
+	int b)
+{
+$(repeat 68 $'\ta++;')
+}"
+plant src/vec/plant_attr.c 'plant has 72 lines, more than 70' <<<"int __attribute__((cold)) plant(int a)
+__attribute__((hot))
+{
+$(repeat 68 $'\ta++;')
+}"
+plant src/vec/plant_old.c 'braces without a head' <<<'int
+plant(a)
+	int a;
+{
+}'
+plant src/vec/plant_macro.c 'macro PLANT has 71 lines, more than 70' <<<"#define PLANT(a) \\
+$(repeat 69 $'\ta++; \\')
+	a++"
+plant src/pg/scan/plant_macro.h 'macro BIFANG_PLANT has 71 lines, more than 70' <<<"# define \\
+	BIFANG_PLANT \\
+$(repeat 68 $'\t/* */ "text" \\')
+	a++"
+plant src/vec/plant_long.h 'struct BfPlant has 25 members, more than 24' <<<"typedef struct BfPlant
+{
+$(repeat 12 $'\tint a, b;')
+	int (*f)(int a, int b, int c);
+} BfPlant;"
+plant src/vec/plant_long.c 'struct  has 25 members, more than 24' <<<"static struct {
+$(repeat 24 $'\tint a;')
+	struct { int b, c, d; } e;
+} plant;"
+plant src/vec/plant_di.c 'a digraph, <%' <<<'int f(void) <% return 1; %>'
+plant src/vec/plant_di2.c 'a digraph, %:' <<<'%:define A 1'
+plant src/vec/plant_di3.c 'a digraph, <:' <<<'int a<:3:>;'
+plant src/vec/plant_tri.c 'a trigraph' <<<$'?\?=define A 1'
+plant src/vec/plant_cut.c 'in the middle of a word' <<<$'int bf_pl\\\nant(void);'
+plant src/vec/plant_cut2.c 'in the middle of a word' <<<$'#def\\\nine PLANT 1'
+plant src/vec/plant_on.c 'a line goes on, and is no macro' <<<$'int \\\nbf_plant;'
+plant src/vec/plant_asm.c 'assembler' <<<'static int a = 1; void f(void) { __asm__ volatile("syscall"); }'
+plant src/vec/plant_asm2.c 'assembler' <<<'extern int bf_plant(void) asm("malloc");'
+plant src/vec/plant_pragma.c 'a pragma, _Pragma' <<<'_Pragma("GCC diagnostic ignored \"-Wmissing-prototypes\"")'
+plant src/vec/plant_pragma2.c 'a pragma, #pragma redefine_extname' <<<'#pragma redefine_extname bf_plant malloc'
+plant src/vec/plant_pragma3.c 'a pragma, # pragma GCC diagnostic ignored "-Wnested-externs"' \
+	<<<'# pragma GCC diagnostic ignored "-Wnested-externs"'
+plant src/vec/plant_pragma4.c 'a pragma, #pragma weak' <<<'#pragma weak bf_plant = malloc'
 judge test/lint/style.pl
 
 # --- headers.sh, words.sh, format.sh, symbols.sh ------------------------------------------------
