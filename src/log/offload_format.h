@@ -47,5 +47,9 @@ typedef struct BfiOffloadBlock
 /* Over any source: files, and bytes in memory in tests. */
 extern BfStatus bfi_offload_open(BfArena *a, BfSource *source, BfLogCounters *counters,
 								 BfOffloadFile **out, BfError *err) BF_MUST_CHECK;
+/* The first entry after `after` that a batch begins with, as far as the index can be read; -1 =
+ * there is none. */
+extern BfStatus bfi_offload_next_batch(BfArena *a, BfOffloadFile *f, int64_t after, int64_t *entry,
+									   BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "log/offload_format.h"
 
+#include "base/sort.h"
+
 /* Neighbours with a smaller hole between them are read together... */
 #define HOLE_BYTES_MAX (64 << 10)
 /* ... up to so many bytes, unless one batch alone is larger. */
@@ -317,6 +319,29 @@ next_block(BfOffloadWalk *w, bool *more, BfError *err)
 	}
 	BF_NEVER(err, lo == f->n_blocks);
 	return load_block(w, lo, err);
+}
+
+BfStatus
+bfi_offload_next_batch(BfArena *a, BfOffloadFile *f, int64_t after, int64_t *entry, BfError *err)
+{
+	const BfRangeSet none = {0, NULL};
+	BfOffloadWalk *w;
+	int32_t at;
+
+	*entry = -1;
+	BF_TRY(bf_offload_walk_new(a, f, &none, &w, err));
+	BF_SEARCH(int32_t, at, f->n_blocks, i, f->blocks[i].last <= after);
+	if (at == f->n_blocks)
+		return BF_OK;
+	*entry = f->blocks[at].first;
+	if (*entry > after)
+		return BF_OK;
+	*entry = at + 1 < f->n_blocks ? f->blocks[at + 1].first : -1;
+	if (load_block(w, at, err) != BF_OK)
+		return err->code == BF_ERR_CORRUPT ? BF_OK : err->code;
+	for (int32_t i = f->blocks[at].n; i-- > 0 && w->records[i].first > after;)
+		*entry = w->records[i].first;
+	return BF_OK;
 }
 
 /* Reads the wanted record at w->at together with those after it that are near. */
