@@ -13,7 +13,8 @@ static const uint8_t magic[4] = {'B', 'F', 'P', '1'};
 #define FLAG_CURRENT 1
 
 /* The least that one of them can take: a byte for each of its numbers and texts. */
-#define LEDGER_BYTES_MIN 5
+#define LEDGER_BYTES_MIN 6
+#define RANGE_BYTES_MIN 2
 #define SOURCE_BYTES_MIN 6
 
 /* So that the distance from none, -1, can be said. */
@@ -49,7 +50,14 @@ put_ledger(BfBuffer *b, const BfScanLedger *l, int64_t id_before, BfError *err)
 	BF_TRY(bf_buffer_varint(b, l->place, err));
 	BF_TRY(put_text(b, l->path, err));
 	BF_TRY(bf_buffer_varint(b, l->end, err));
-	return bf_buffer_varint(b, l->entry_bytes, err);
+	BF_TRY(bf_buffer_varint(b, l->entry_bytes, err));
+	BF_TRY(bf_buffer_varint(b, l->lost.n, err));
+	for (int32_t i = 0; i < l->lost.n; i++)
+	{
+		BF_TRY(bf_buffer_varint(b, l->lost.ranges[i].first, err));
+		BF_TRY(bf_buffer_varint(b, l->lost.ranges[i].last, err));
+	}
+	return BF_OK;
 }
 
 static BfStatus
@@ -137,6 +145,26 @@ get_count(BfCursor *c, size_t bytes_min, const char *what, int32_t *out, BfError
 }
 
 static BfStatus
+get_lost(BfArena *a, BfCursor *c, BfRangeSet *lost, BfError *err)
+{
+	int64_t next = 0;
+
+	*lost = (BfRangeSet){0, NULL};
+	BF_TRY(get_count(c, RANGE_BYTES_MIN, "number of lost ranges", &lost->n, err));
+	BF_NEW_RAW(a, lost->ranges, lost->n, err);
+	for (int32_t i = 0; i < lost->n; i++)
+	{
+		BfRange *r = &lost->ranges[i];
+
+		BF_TRY(get_number(c, next, BF_ENTRY_MAX, "start of a lost range", &r->first, err));
+		BF_TRY(get_number(c, r->first, BF_ENTRY_MAX, "end of a lost range", &r->last, err));
+		/* Ranges that touch would be one. */
+		next = r->last < BF_ENTRY_MAX - 1 ? r->last + 2 : INT64_MAX;
+	}
+	return BF_OK;
+}
+
+static BfStatus
 get_ledger(BfArena *a, BfCursor *c, int64_t id_before, BfScanLedger *l, BfError *err)
 {
 	int64_t more;
@@ -153,7 +181,8 @@ get_ledger(BfArena *a, BfCursor *c, int64_t id_before, BfScanLedger *l, BfError 
 	BF_DATA(err, l->path != NULL || l->place == BF_SCAN_GONE, at, "ledger %lld has no path",
 			(long long) l->id);
 	BF_TRY(get_number(c, 0, BF_ENTRY_MAX, "end of a ledger", &l->end, err));
-	return get_number(c, 1, INT64_MAX, "size of an entry", &l->entry_bytes, err);
+	BF_TRY(get_number(c, 1, INT64_MAX, "size of an entry", &l->entry_bytes, err));
+	return get_lost(a, c, &l->lost, err);
 }
 
 static BfStatus

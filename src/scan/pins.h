@@ -10,7 +10,8 @@
  *   text     length + 1, bytes; 0: no text
  *
  *   pins     "BFP1", flags, metadata path, snapshot
- *            number of ledgers, of each: id less that of the one before, place, path, end, bytes
+ *            number of ledgers, of each: id less that of the one before, place, path, end, bytes,
+ *              number of lost ranges, of each: first, last
  *            number of sources, of each: path, bytes, rows, partition, start, end
  *
  * Bytes come from this library, and are checked all the same: a reader of other bytes fails with
@@ -20,6 +21,7 @@
 #define BF_SCAN_PINS_H
 
 #include "base/bytes.h"
+#include "base/rangeset.h"
 
 typedef enum BfScanPlace
 {
@@ -36,6 +38,7 @@ typedef struct BfScanLedger
 	const char *path;	 /* of directory or file; NULL = GONE */
 	int64_t end;		 /* entries 0 .. end-1 count */
 	int64_t entry_bytes; /* estimated, of one; > 0 */
+	BfRangeSet lost;	 /* entries that are known to be gone for good: nothing reads them */
 } BfScanLedger;
 
 /* What a table without metadata consists of: a file, a directory, a partition somewhere. */

@@ -4,6 +4,7 @@
  *   Parquet (and Avro) files of `main`
  *   + logical ranges of `bifang` that `main` does not cover    ranges of ledgers, from the offload
  *   + live ranges: [0, end) of every ledger minus the lake     file or the live directory
+ *   - what of these is known to be lost
  *
  * which are disjoint and complete. All ranges of one ledger become one unit. A table may have very
  * many files, logical files and ledgers: all files are gone over once, and the logical ones twice
@@ -123,6 +124,14 @@ not_in_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan,
 }
 
 static BfStatus
+without_lost(BfScanList *l, const BfScanLedger *ledger, BfRangeSet *ranges, BfError *err)
+{
+	if (ledger->lost.n == 0 || ranges->n == 0)
+		return BF_OK;
+	return bf_rangeset_subtract(l->arena, ranges, &ledger->lost, ranges, err);
+}
+
+static BfStatus
 add_unit(BfScanList *l, const BfScanLedger *ledger, const BfRangeSet *ranges, BfError *err)
 {
 	BfRangeSet wanted;
@@ -165,6 +174,8 @@ add_ledgers(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, const 
 		BF_ASSERT(i == 0 || ledger->id > ledger[-1].id);
 		BF_TRY(in_lake(l, pins, plan, &named, i, &lake, err));
 		BF_TRY(not_in_lake(l, pins, plan, ledger, &live, err));
+		BF_TRY(without_lost(l, ledger, &lake, err));
+		BF_TRY(without_lost(l, ledger, &live, err));
 		BF_ASSERT(!bf_rangeset_overlaps(&lake, &live));
 		BF_TRY(bf_rangeset_union(l->arena, &lake, &live, &all, err));
 		if (all.n == 0)

@@ -67,7 +67,8 @@ model_ranges(ScanModel *m, const bool *has)
 	return s;
 }
 
-/* A ledger whose entries are live, named by the lake, or in Parquet (and perhaps still named). */
+/* A ledger whose entries are live, named by the lake, or in Parquet (and perhaps still named); some
+ * may be lost. */
 static inline void
 model_ledger(ScanModel *m, int32_t i)
 {
@@ -75,6 +76,8 @@ model_ledger(ScanModel *m, int32_t i)
 	bool named[4][MODEL_ENTRIES] = {{false}};
 	bool covered[MODEL_ENTRIES] = {false};
 	bool parquet[MODEL_ENTRIES] = {false};
+	bool lost[MODEL_ENTRIES] = {false};
+	bool damaged = m->below(m, 4) == 0;
 	int n_files = (int) m->below(m, 4);
 	bool gone = m->below(m, 6) == 0;
 
@@ -92,9 +95,11 @@ model_ledger(ScanModel *m, int32_t i)
 			named[f][e] = state > 0 && m->below(m, 2) == 0;
 		for (int f = 0; f < n_files; f++)
 			covered[e] = covered[e] || named[f][e];
-		m->wanted[i][e] = !parquet[e] && (covered[e] || m->pins.current);
-		m->live += m->pins.current && !covered[e];
+		lost[e] = damaged && m->below(m, 3) == 0;
+		m->wanted[i][e] = !parquet[e] && !lost[e] && (covered[e] || m->pins.current);
+		m->live += m->pins.current && !covered[e] && !lost[e];
 	}
+	l->lost = model_ranges(m, lost);
 	for (int f = 0; f < n_files; f++)
 		m->files[m->plan.n_files++] = (BfIceDataFile){
 			.logical = true,

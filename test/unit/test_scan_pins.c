@@ -25,7 +25,8 @@ same(const BfScanPins *a, const BfScanPins *b)
 		const BfScanLedger *x = &a->ledgers[i], *y = &b->ledgers[i];
 
 		is = x->id == y->id && x->place == y->place && same_text(x->path, y->path) &&
-			 x->end == y->end && x->entry_bytes == y->entry_bytes;
+			 x->end == y->end && x->entry_bytes == y->entry_bytes &&
+			 bf_rangeset_equal(&x->lost, &y->lost);
 	}
 	for (int32_t i = 0; is && i < a->n_sources; i++)
 	{
@@ -38,10 +39,11 @@ same(const BfScanPins *a, const BfScanPins *b)
 	return is;
 }
 
+static BfRange lost[] = {{5, 5}, {7, 9}, {INT64_MAX - 1, INT64_MAX - 1}};
 static BfScanLedger ledgers[] = {
-	{0, BF_SCAN_IN_DIRECTORY, "/live/0", 0, 64},
-	{1, BF_SCAN_IN_FILE, "/wh/d/t/offload/1.bfo", 1000, 1},
-	{INT64_MAX - 1, BF_SCAN_GONE, NULL, INT64_MAX - 1, INT64_MAX},
+	{0, BF_SCAN_IN_DIRECTORY, "/live/0", 0, 64, {0}},
+	{1, BF_SCAN_IN_FILE, "/wh/d/t/offload/1.bfo", 1000, 1, {2, lost}},
+	{INT64_MAX - 1, BF_SCAN_GONE, NULL, INT64_MAX - 1, INT64_MAX, {3, lost}},
 };
 static BfScanSource sources[] = {
 	{"/data/a.parquet", 123, 5, 0, 0, 0},

@@ -15,6 +15,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "log/rangeset.h"
 #include "pg/catalog/rows.h"
 #include "pg/server/pins.h"
 
@@ -34,7 +35,8 @@ enum
 	LEDGER_CREATED,
 	LEDGER_CLOSED,
 	LEDGER_OFFLOADED,
-	LEDGER_NATTS = LEDGER_OFFLOADED
+	LEDGER_LOST,
+	LEDGER_NATTS = LEDGER_LOST
 };
 
 enum
@@ -69,7 +71,31 @@ ledger_from_tuple(Relation rel, HeapTuple tuple)
 	l->origin = bifang_rows_text(values, nulls, LEDGER_ORIGIN);
 	l->live_dir = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_DIRECTORY));
 	l->offload_path = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_OFFLOAD_PATH));
+	l->lost = bifang_rows_text(values, nulls, LEDGER_LOST);
 	return l;
+}
+
+BfRangeSet
+bifang_ledger_lost(BfArena *a, const BifangLedger *l)
+{
+	BfRangeSet lost = {0, NULL};
+	BfError err = {0};
+
+	if (l->lost != NULL)
+		BIFANG_CHECK(bf_rangeset_parse(a, l->lost, strlen(l->lost), false, &lost, &err), &err);
+	return lost;
+}
+
+static void
+end_from_tuple(Relation append, HeapTuple tuple, BfLedgerEnd *end)
+{
+	Datum values[APPEND_NATTS];
+	bool nulls[APPEND_NATTS];
+
+	bifang_rows_read(append, tuple, APPEND_NATTS, values, nulls);
+	end->entry = DatumGetInt64(values[BIFANG_SLOT(APPEND_END)]);
+	end->segment = DatumGetInt64(values[BIFANG_SLOT(APPEND_SEGMENT)]);
+	end->position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
 }
 
 static void
@@ -84,13 +110,12 @@ ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
 	tuple = bifang_rows_previous(&rows);
 	if (HeapTupleIsValid(tuple))
 	{
-		Datum values[APPEND_NATTS];
-		bool nulls[APPEND_NATTS];
+		BfLedgerEnd end;
 
-		bifang_rows_read(append, tuple, APPEND_NATTS, values, nulls);
-		l->end_entry = DatumGetInt64(values[BIFANG_SLOT(APPEND_END)]);
-		l->end_segment = DatumGetInt64(values[BIFANG_SLOT(APPEND_SEGMENT)]);
-		l->end_position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
+		end_from_tuple(append, tuple, &end);
+		l->end_entry = end.entry;
+		l->end_segment = end.segment;
+		l->end_position = end.position;
 	}
 	bifang_rows_end(&rows);
 }
@@ -221,6 +246,7 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	nulls[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
 	values[BIFANG_SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = true;
+	nulls[BIFANG_SLOT(LEDGER_LOST)] = true;
 	bifang_rows_insert_at(rel, values, nulls, cid);
 	table_close(rel, RowExclusiveLock);
 }
@@ -290,6 +316,29 @@ bifang_catalog_update_ledger(const BifangLedger *l)
 }
 
 void
+bifang_catalog_set_lost(const BifangLedger *l, const char *lost)
+{
+	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
+	HeapTuple old = lock_ledger_row(rel, l->id);
+	Datum values[LEDGER_NATTS] = {0};
+	bool nulls[LEDGER_NATTS] = {false};
+	bool replace[LEDGER_NATTS] = {false};
+
+	Assert(lost[0] != '\0');
+	values[BIFANG_SLOT(LEDGER_LOST)] = CStringGetTextDatum(lost);
+	replace[BIFANG_SLOT(LEDGER_LOST)] = true;
+	if (ledger_from_tuple(rel, old)->state == BIFANG_LEDGER_OPEN)
+	{
+		values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(BIFANG_LEDGER_CLOSED);
+		values[BIFANG_SLOT(LEDGER_CLOSED)] = TimestampTzGetDatum(GetCurrentTimestamp());
+		replace[BIFANG_SLOT(LEDGER_STATE)] = replace[BIFANG_SLOT(LEDGER_CLOSED)] = true;
+	}
+	CatalogTupleUpdate(rel, &old->t_self,
+					   heap_modify_tuple(old, RelationGetDescr(rel), values, nulls, replace));
+	table_close(rel, RowExclusiveLock);
+}
+
+void
 bifang_catalog_delete_ledger(int64 ledger_id)
 {
 	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
@@ -316,6 +365,32 @@ bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid)
 	values[BIFANG_SLOT(APPEND_WRITTEN)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	bifang_rows_insert_at(rel, values, nulls, cid);
 	table_close(rel, RowExclusiveLock);
+}
+
+BfLedgerEnd *
+bifang_catalog_appends(int64 ledger_id, Snapshot snap, int32 *n)
+{
+	Relation rel = bifang_rows_open("append", AccessShareLock);
+	int32 room = 64;
+	BfLedgerEnd *ends = palloc(sizeof *ends * (Size) room);
+	ScanKeyData key;
+	BifangRows rows;
+	HeapTuple tuple;
+
+	*n = 0;
+	bifang_rows_key_int8(&key, APPEND_LEDGER, ledger_id);
+	rows = bifang_rows_begin(rel, "append_pkey", snap, 1, &key);
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (*n == room)
+			ends = repalloc_huge(ends, sizeof *ends * (Size) (room *= 2));
+		end_from_tuple(rel, tuple, &ends[(*n)++]);
+		Assert(*n == 1 || ends[*n - 1].entry > ends[*n - 2].entry);
+	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return ends;
 }
 
 int64

@@ -30,6 +30,7 @@ typedef struct BifangLedger
 	int64 end_entry;		  /* visible end: entries 0 .. end_entry-1 count */
 	int64 end_segment;		  /* base entry of the segment that holds the end */
 	int64 end_position;		  /* byte position in that segment */
+	const char *lost;		  /* entries that are gone for good, as ranges; NULL = none */
 } BifangLedger;
 
 /* Called before the ledgers of a table are read: rows that a running statement of this backend has
@@ -54,9 +55,16 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 /* Changes state, offload path and times of the ledger row. 40001 when the transaction's snapshot
  * does not show its newest version. */
 extern void bifang_catalog_update_ledger(const BifangLedger *l);
+/* From now on the ledger's entries `lost` (text, ranges) are not read. One that was open is closed:
+ * nobody may append to bytes that are not what they should be. */
+extern void bifang_catalog_set_lost(const BifangLedger *l, const char *lost);
+/* The set that l->lost says; in `a`. */
+extern BfRangeSet bifang_ledger_lost(BfArena *a, const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid);
+/* The ends that were acknowledged, ascending, as far as they were kept; *n of them, palloc'd. */
+extern BfLedgerEnd *bifang_catalog_appends(int64 ledger_id, Snapshot snap, int32 *n);
 /* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */
 extern int64 bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap);
 

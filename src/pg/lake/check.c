@@ -10,7 +10,8 @@
  *   files of L don't overlap, nor do L and P          else "overlap": rows would be read twice
  *   L + P = C                                         else "gap": C hides rows that nothing holds
  *   C within E                                        else "beyond": the lake names what was lost
- *   each entry of E that is not in P can be read      else "lost": bytes missing or damaged
+ *   each entry of E that is not in P can be read      else "lost": bytes missing or damaged; but
+ *                                                     for those that repair() has told of before
  *
  * And beyond single ledgers: logical files and coverage name known ledgers only ("dangling"), data
  * files of the lake exist, and nothing lies about that nothing names ("orphan", severity notice: it
@@ -196,7 +197,7 @@ walk_live(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w,
 			break;
 		w->last_position = position + h.total_bytes;
 	}
-	if (w->trouble == NULL && w->last_position != l->end_position)
+	if (w->trouble == NULL && w->next == l->end_entry && w->last_position != l->end_position)
 		w->trouble =
 			psprintf("ends at byte " INT64_FORMAT " where " INT64_FORMAT " was acknowledged",
 					 w->last_position, l->end_position);
@@ -241,12 +242,14 @@ check_bytes(Check *c, const BifangLedger *l)
 	MemoryContext cxt = AllocSetContextCreate(c->cxt, "bifang check", ALLOCSET_DEFAULT_SIZES);
 	BfArena *arena = bifang_arena(cxt, "check", BIFANG_ARENA_MAX_SCAN);
 	BfRange all = {0, l->end_entry - 1};
-	const BfRangeSet have = {1, &all};
+	BfRangeSet have = {1, &all};
+	BfRangeSet lost = bifang_ledger_lost(arena, l);
 	Walk w = {0};
 	BfError err = {0};
-	BfStatus status;
+	BfStatus status = BF_OK;
 
 	Assert(l->end_entry > 0);
+	have = combined(c, bf_rangeset_subtract, &have, &lost);
 	if (l->state == BIFANG_LEDGER_TRIMMED)
 	{
 		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, l->id);
@@ -257,11 +260,20 @@ check_bytes(Check *c, const BifangLedger *l)
 				  ranges_text(&lost));
 		return;
 	}
-	if (l->state == BIFANG_LEDGER_OFFLOADED)
-		status = walk_offload(arena, l, &have, &w, &err);
-	else
-		status = walk_live(arena, l, &have, &w, &err);
-	if (status == BF_OK && w.trouble == NULL)
+	for (int32_t i = 0; i < have.n && status == BF_OK && w.trouble == NULL; i++)
+	{
+		const BfRangeSet part = {1, &have.ranges[i]};
+
+		w.next = have.ranges[i].first;
+		if (l->state == BIFANG_LEDGER_OFFLOADED)
+			status = walk_offload(arena, l, &part, &w, &err);
+		else
+			status = walk_live(arena, l, &part, &w, &err);
+		if (status == BF_OK && w.trouble == NULL && w.next <= have.ranges[i].last)
+			w.trouble = psprintf("ends at entry " INT64_FORMAT ", acknowledged were " INT64_FORMAT,
+								 w.next, have.ranges[i].last + 1);
+	}
+	if (status == BF_OK && w.trouble == NULL && have.n > 0)
 		status = check_schema(arena, l, &err);
 	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM)
 		bifang_report(&err);
@@ -269,10 +281,6 @@ check_bytes(Check *c, const BifangLedger *l)
 		found(c, "error", ledger_name(l->id), "lost: \"%s\": %s", err.object, err.text);
 	else if (w.trouble != NULL)
 		found(c, "error", ledger_name(l->id), "lost: %s", w.trouble);
-	else if (w.next < l->end_entry)
-		found(c, "error", ledger_name(l->id),
-			  "lost: ends at entry " INT64_FORMAT ", acknowledged were " INT64_FORMAT, w.next,
-			  l->end_entry);
 	MemoryContextDelete(cxt);
 }
 

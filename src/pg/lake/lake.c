@@ -334,11 +334,14 @@ collect_files(Commit *c, const List *ledgers)
 		const BifangLedger *l = lfirst(lc);
 		BfRange all = {0, l->end_entry - 1};
 		BfRangeSet have = {1, &all};
+		BfRangeSet lost;
 		BfRangeSet uncovered;
 
 		CHECK_FOR_INTERRUPTS();
 		if (l->end_entry == 0)
 			continue;
+		lost = bifang_ledger_lost(c->arena, l);
+		BIFANG_CHECK(bf_rangeset_subtract(c->arena, &have, &lost, &have, &err), &err);
 		BIFANG_CHECK(bf_rangeset_subtract(c->arena, &have, bf_coverage_of(&c->covered, l->id),
 										  &uncovered, &err),
 					 &err);

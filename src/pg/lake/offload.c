@@ -9,7 +9,8 @@
  * A transaction with one snapshot for all statements works on the ledgers that it sees and fails
  * (40001) when one of them changed since. A closed ledger that it sees has all its entries in
  * sight. Readers find the bytes through the state that their snapshot shows; the live files go only
- * when no snapshot shows the old state (garbage.c).
+ * when no snapshot shows the old state (garbage.c). A ledger that lost entries in its midst
+ * (repair.c) stays where it is.
  */
 #include "postgres.h"
 
@@ -173,8 +174,25 @@ offload_path(const BifangTable *t, int64 ledger_id)
 	}
 }
 
+/* How many entries there are to copy: all, or those before what was lost. -1: some were lost before
+ * others that are there, and an offload file has no holes. */
 static int64
-copy_ledger(const BifangLedger *l, const char *path)
+entries_to_copy(const BifangLedger *l)
+{
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "lost", BIFANG_ARENA_MAX_METADATA);
+	BfRangeSet lost = bifang_ledger_lost(arena, l);
+	int64 n = l->end_entry;
+
+	if (lost.n == 1 && lost.ranges[0].last == n - 1)
+		n = lost.ranges[0].first;
+	else if (lost.n > 0)
+		n = -1;
+	bifang_arena_free(arena);
+	return n;
+}
+
+static int64
+copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 {
 	MemoryContext cxt =
 		AllocSetContextCreate(CurrentMemoryContext, "bifang offload", ALLOCSET_DEFAULT_SIZES);
@@ -188,25 +206,25 @@ copy_ledger(const BifangLedger *l, const char *path)
 									SCHEMA_BYTES_MAX, NULL, &schema, &err),
 				 &err);
 	schema_json = pnstrdup((const char *) schema.ptr, schema.len);
-	BIFANG_CHECK(
-		bf_offload_write(arena, l->live_dir, l->end_entry, schema_json, path, &bytes, &err), &err);
+	BIFANG_CHECK(bf_offload_write(arena, l->live_dir, n_entries, schema_json, path, &bytes, &err),
+				 &err);
 	MemoryContextDelete(cxt);
 	return bytes;
 }
 
 static int64
-offload_ledger(const BifangTable *t, BifangLedger *l)
+offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 {
 	int64 bytes = 0;
 
 	Assert(l->state == BIFANG_LEDGER_CLOSED && l->offload_path == NULL);
 	Assert(bifang_ledger_is_locked(l->id));
-	if (l->end_entry == 0)
+	if (n_entries == 0)
 		l->state = BIFANG_LEDGER_TRIMMED;
 	else
 	{
 		l->offload_path = offload_path(t, l->id);
-		bytes = copy_ledger(l, l->offload_path);
+		bytes = copy_ledger(l, n_entries, l->offload_path);
 		bifang_remove_on_abort(l->offload_path, 0);
 		l->state = BIFANG_LEDGER_OFFLOADED;
 	}
@@ -238,6 +256,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 	{
 		const BifangLedger *seen = lfirst(lc);
 		BifangLedger *l;
+		int64 n;
 
 		CHECK_FOR_INTERRUPTS();
 		if (seen->state != BIFANG_LEDGER_CLOSED)
@@ -245,8 +264,11 @@ bifang_offload(PG_FUNCTION_ARGS)
 		l = lock_and_read(seen->id, true);
 		if (l == NULL || l->state != BIFANG_LEDGER_CLOSED)
 			continue;
-		job.bytes += offload_ledger(&t, l);
-		job.rows += l->end_entry;
+		n = entries_to_copy(l);
+		if (n < 0)
+			continue;
+		job.bytes += offload_ledger(&t, l, n);
+		job.rows += n;
 		job.files++;
 	}
 	if (job.files > 0)

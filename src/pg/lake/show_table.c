@@ -41,10 +41,31 @@ without(BfArena *a, const BfRangeSet *ranges, const BfRangeSet *gone)
 	return left;
 }
 
+/* What repair() found to be gone. */
+static BfCoverage
+lost_entries(BfArena *a, List *ledgers)
+{
+	BfCoverage lost = {0, NULL};
+	ListCell *lc;
+	BfError err;
+
+	bf_error_clear(&err);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+		BfRangeSet entries = bifang_ledger_lost(a, l);
+
+		if (entries.n > 0)
+			BIFANG_CHECK(bf_coverage_add(a, &lost, l->id, &entries, &lost, &err), &err);
+	}
+	return lost;
+}
+
 /* Of a logical file what a query reads from it: entries that main has as Parquet are not named
  * twice. */
 static void
-put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfIceDataFile *f)
+put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfCoverage *lost,
+			  const BfIceDataFile *f)
 {
 	int64 rows = f->record_count;
 
@@ -57,6 +78,7 @@ put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfIceDataF
 		BfRangeSet left =
 			without(a, &f->log.ranges, bf_coverage_of(&plan->covered_parquet, f->log.ledger_id));
 
+		left = without(a, &left, bf_coverage_of(lost, f->log.ledger_id));
 		rows = bf_rangeset_count(&left);
 		bifang_show(r, Int64GetDatum(f->log.ledger_id));
 		bifang_show_ranges(r, &left);
@@ -74,7 +96,8 @@ put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfIceDataF
 }
 
 static void
-put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BifangLedger *ledger)
+put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfCoverage *lost,
+		 const BifangLedger *ledger)
 {
 	BfRange whole = {0, ledger->end_entry - 1};
 	BfRangeSet all;
@@ -86,6 +109,7 @@ put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BifangLedger *l
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_rangeset_make(a, &whole, 1, &all, &err), &err);
 	live = without(a, &all, bf_coverage_of(&plan->covered, ledger->id));
+	live = without(a, &live, bf_coverage_of(lost, ledger->id));
 	if (live.n == 0)
 		return;
 	bifang_show_text(r, "live");
@@ -135,6 +159,7 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	const BfIcePlan *plan;
 	BfIcePoint current;
 	List *ledgers = NIL;
+	BfCoverage lost;
 	BifangShow r;
 	BfArena *a;
 	ListCell *lc;
@@ -147,12 +172,13 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	BIFANG_CHECK(bf_ice_at_resolve(point.table, &now, &current, &err), &err);
 	plan = all_files(point.table, &current);
 	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
-	for (int32 i = 0; i < plan->n_files; i++)
-		put_data_file(&r, a, plan, &plan->files[i]);
 	if (point.current && point.table->metadata->uuid[0] != '\0')
 		ledgers = bifang_catalog_ledgers(point.table->metadata->uuid, snapshot);
+	lost = lost_entries(a, ledgers);
+	for (int32 i = 0; i < plan->n_files; i++)
+		put_data_file(&r, a, plan, &lost, &plan->files[i]);
 	foreach (lc, ledgers)
-		put_live(&r, a, plan, lfirst(lc));
+		put_live(&r, a, plan, &lost, lfirst(lc));
 	bifang_arena_free(a);
 	return (Datum) 0;
 }

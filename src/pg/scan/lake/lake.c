@@ -8,6 +8,7 @@
 #include "pg/scan/explain.h"
 #include "pg/scan/lake/internal.h"
 #include "pg/server/error.h"
+#include "pg/server/host.h"
 #include "scan/pred.h"
 
 /* A guess, where nothing tells. */
@@ -50,6 +51,7 @@ static void
 pin_ledgers(BifangWorklist *w, const char *table_uuid)
 {
 	BfScanPins *pins = w->pins;
+	BfArena *lost = NULL;
 	List *ledgers = bifang_catalog_ledgers(table_uuid, w->snap);
 	ListCell *lc;
 
@@ -59,7 +61,14 @@ pin_ledgers(BifangWorklist *w, const char *table_uuid)
 	{
 		Assert(pins->n_ledgers == 0 ||
 			   ((BifangLedger *) lfirst(lc))->id > pins->ledgers[pins->n_ledgers - 1].id);
-		pins->ledgers[pins->n_ledgers++] = pinned_ledger(lfirst(lc));
+		pins->ledgers[pins->n_ledgers] = pinned_ledger(lfirst(lc));
+		if (((BifangLedger *) lfirst(lc))->lost != NULL)
+		{
+			if (lost == NULL)
+				lost = bifang_arena(CurrentMemoryContext, "lost", BIFANG_ARENA_MAX_METADATA);
+			pins->ledgers[pins->n_ledgers].lost = bifang_ledger_lost(lost, lfirst(lc));
+		}
+		pins->n_ledgers++;
 	}
 }
 
