@@ -260,6 +260,23 @@ decode_pages(const BfParquetFile *f, int32_t leaf, BfCursor c, const BfiOffsetIn
 	return BF_OK;
 }
 
+bool
+bf_parquet_row_group_indexed(const BfParquetFile *f, int32_t rg)
+{
+	BfiColumnChunk chunk;
+	BfError ignored;
+
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups);
+	bf_error_clear(&ignored);
+	for (int32_t leaf = 0; leaf < f->tree.n_leaves; leaf++)
+		if (f->tree.leaves[leaf].problem == NULL &&
+			bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) == BF_OK &&
+			(chunk.seen & (BFI_CC_COLUMN_INDEX | BFI_CC_OFFSET_INDEX)) ==
+				(BFI_CC_COLUMN_INDEX | BFI_CC_OFFSET_INDEX))
+			return true;
+	return false;
+}
+
 BfStatus
 bf_parquet_pages(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field,
 				 const BfParquetPages **out, BfError *err)

@@ -16,6 +16,9 @@
 extern bool
 bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, BfColumnStats *out);
 
+/* Does the footer name a page index of the row group, for some column at least? */
+extern bool bf_parquet_row_group_indexed(const BfParquetFile *f, int32_t rg);
+
 /* The pages of a column chunk. */
 typedef struct BfParquetPages
 {

@@ -62,6 +62,7 @@ bf_scan_list_count(BfScanList *l, int32_t tier, int64_t n, int64_t rows, int64_t
 
 	t->n_of_tier[tier] = units < INT32_MAX ? (int32_t) units : INT32_MAX;
 	t->rows_of_tier[tier] = plus(t->rows_of_tier[tier], rows);
+	t->bytes_of_tier[tier] = plus(t->bytes_of_tier[tier], bytes);
 	t->rows = plus(t->rows, rows);
 	t->bytes = plus(t->bytes, bytes);
 }

@@ -54,6 +54,7 @@ typedef struct BfScanTotals
 	int64_t bytes;
 	int32_t n_of_tier[BF_SCAN_TIERS_MAX]; /* units, before they were cut */
 	int64_t rows_of_tier[BF_SCAN_TIERS_MAX];
+	int64_t bytes_of_tier[BF_SCAN_TIERS_MAX];
 	int64_t live_rows; /* that the lake does not name yet, before any predicate */
 	int32_t pruned;	   /* units that the predicate on facts left out */
 	int64_t counted;   /* files that are part of the totals but no units (BF_SCAN_ESTIMATE) */

@@ -7,6 +7,7 @@
 
 #include "exec/delete/load.h"
 #include "exec/read/parquet_reader.h"
+#include "parquet/prune.h"
 #include "unit/test_vec_pred_model.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
@@ -551,6 +552,21 @@ filtered_scan(const BfHost *host)
 	}
 	bf_arena_free(a);
 	return st;
+}
+
+/* Whether pages can be left out is known from the footer. */
+TEST(exec_parquet_prune_indexed)
+{
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	{
+		char path[256];
+		BfParquetFile *f;
+
+		snprintf(path, sizeof path, DIR "%s.parquet", names[i]);
+		REQUIRE_OK(open_file(test_arena(), path, &f));
+		for (int32_t rg = 0; rg < bf_parquet_n_row_groups(f); rg++)
+			EXPECT_EQ(bf_parquet_row_group_indexed(f, rg), strcmp(names[i], "no_index") != 0);
+	}
 }
 
 TEST(exec_parquet_prune_faults)

@@ -142,6 +142,7 @@ TEST(scan_lake_counted)
 	EXPECT_EQ(l.totals.n_of_tier[BF_SCAN_PARQUET], 3);
 	EXPECT_EQ(l.totals.rows, 70);
 	EXPECT_EQ(l.totals.rows_of_tier[BF_SCAN_PARQUET], 70);
+	EXPECT_EQ(l.totals.bytes_of_tier[BF_SCAN_PARQUET], INT64_C(200) << 20);
 	EXPECT_EQ(bf_scan_list_pieces(&l), 3 + 200 / 32);
 }
 

@@ -8,6 +8,7 @@
 
 #include "exec/read/parquet_reader.h"
 #include "pg/catalog/cache.h"
+#include "pg/scan/learned.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
 
@@ -80,6 +81,7 @@ bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 		&err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
+	bifang_learned_file(s->relid, file);
 	for (int32 i = 0; i < s->cols.n_vectors; i++)
 	{
 		types[i] = schema->fields[i].type;

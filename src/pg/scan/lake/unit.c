@@ -11,6 +11,7 @@
 #include "exec/read/ledger_reader.h"
 #include "exec/read/parquet_reader.h"
 #include "pg/catalog/cache.h"
+#include "pg/scan/learned.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
 
@@ -116,6 +117,7 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
 				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
+	bifang_learned_file(s->relid, file);
 	filter = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, deletes);
 	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
 }

@@ -1,0 +1,246 @@
+/*
+ * pg/scan/cost.c: see cost.h.
+ *
+ * The constants are ratios of CPU time to that of a sequential scan of a heap table in memory, as
+ * the server's own parameters have it (cpu_tuple_cost and a share of seq_page_cost per row).
+ */
+#include "pg/scan/cost.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/pg_statistic.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+
+#include "pg/scan/learned.h"
+
+/* Opening a file whose footer is known; a log, with its schema, directory and index; and neither,
+ * for a file whose footer says no. */
+#define FILE_COST 8.0
+#define LOG_COST 30.0
+#define PRUNED_COST 4.0
+/* Decompressing, in terms of sequential pages. */
+#define PAGE_COST_FACTOR 0.5
+/* A value decoded and filtered, in terms of cpu_operator_cost; of a log that is row by row. */
+#define VALUE_COST_FACTOR 0.5
+#define LOG_VALUE_COST_FACTOR 2.0
+/* A row handed out, without its columns, in terms of cpu_tuple_cost; and one of them, again in
+ * terms of cpu_operator_cost. */
+#define ROW_COST_FACTOR 0.5
+#define DATUM_COST_FACTOR 1.0
+
+/* Rows whose other columns are decoded for one that is left: about a page. */
+#define LATE_ROWS 1000.0
+
+List *
+bifang_attrs_of(Node *node, RelOptInfo *rel, Oid relid)
+{
+	Bitmapset *set = NULL;
+	List *attrs = NIL;
+	bool all;
+
+	pull_varattnos(node, rel->relid, &set);
+	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, set);
+	for (AttrNumber att = 1; att <= rel->max_attr; att++)
+		if ((all || bms_is_member(att - FirstLowInvalidHeapAttributeNumber, set)) &&
+			OidIsValid(get_atttype(relid, att)))
+			attrs = lappend_int(attrs, att);
+	return attrs;
+}
+
+void
+bifang_scan_size(const BfScanList *l, Oid relid, double rows, BifangScanSize *out)
+{
+	const BfScanTotals *t = &l->totals;
+	double scale = t->rows > 0 ? rows / (double) t->rows : 1;
+	double in_file;
+
+	memset(out, 0, sizeof *out);
+	for (int i = 0; l->tiers[i].name != NULL; i++)
+	{
+		BifangScanPart *part = l->tiers[i].log ? &out->logs : &out->files;
+
+		part->units += t->n_of_tier[i];
+		part->rows += (double) t->rows_of_tier[i] * scale;
+		part->bytes += (double) t->bytes_of_tier[i];
+	}
+	in_file = out->files.rows / Max(out->files.units, 1);
+	out->unit_rows = Max(Min(bifang_learned_unit_rows(relid), in_file), 1);
+}
+
+/* ---- what predicates leave ---- */
+
+/* ANALYZE's word on how well the order of a column is that of the rows: 0 .. 1. */
+static double
+correlation(Oid relid, AttrNumber attnum)
+{
+	HeapTuple tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+									  BoolGetDatum(false));
+	AttStatsSlot slot;
+	double c = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		if (slot.nnumbers > 0)
+			c = slot.numbers[0] * slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	ReleaseSysCache(tuple);
+	return c;
+}
+
+/* Does an index of the kind answer it? */
+static bool
+is_search(const BifangScanAsk *ask, RelOptInfo *rel, Node *clause)
+{
+	List *attrs = bifang_attrs_of(clause, rel, ask->relid);
+	ListCell *lc;
+
+	foreach (lc, attrs)
+		if (!ask->kind->searches(get_attname(ask->relid, (AttrNumber) lfirst_int(lc), false)))
+			return false;
+	return attrs != NIL;
+}
+
+/* Which part of the rows has to be read: where the rows that match stand together they are read in
+ * proportion, but for the units in which they begin and end; else all of them. */
+static double
+part_read(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, double unit)
+{
+	double part = 1;
+	ListCell *lc;
+
+	Assert(unit > 0 && unit <= 1);
+	foreach (lc, ask->pushed)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+		double sel = clause_selectivity(root, (Node *) rinfo, (int) rel->relid, JOIN_INNER, NULL);
+		double c = 0;
+		List *attrs;
+
+		if (ask->kind->searches != NULL)
+		{
+			if (is_search(ask, rel, (Node *) rinfo->clause))
+				part *= sel;
+			continue;
+		}
+		attrs = bifang_attrs_of((Node *) rinfo->clause, rel, ask->relid);
+		if (list_length(attrs) == 1)
+			c = correlation(ask->relid, (AttrNumber) linitial_int(attrs));
+		part = Min(part, c * Min(sel + unit, 1) + (1 - c));
+	}
+	return part;
+}
+
+/* ---- columns ---- */
+
+/* What reading a row takes: values that are decoded for all rows, for those that are left, and
+ * which part of the bytes that is. */
+typedef struct Columns
+{
+	int early;
+	int late;
+	double early_bytes;
+	double late_bytes;
+} Columns;
+
+static double
+width_of(Oid relid, List *attrs)
+{
+	double width = 0;
+	ListCell *lc;
+
+	foreach (lc, attrs)
+	{
+		Oid type;
+		int32 typmod;
+		Oid collation;
+
+		get_atttypetypmodcoll(relid, (AttrNumber) lfirst_int(lc), &type, &typmod, &collation);
+		width += get_typavgwidth(type, typmod);
+	}
+	return width;
+}
+
+static Columns
+columns_of(RelOptInfo *rel, const BifangScanAsk *ask)
+{
+	List *needed = bifang_attrs_of(
+		(Node *) list_make2(rel->reltarget->exprs, extract_actual_clauses(ask->quals, false)), rel,
+		ask->relid);
+	List *early =
+		bifang_attrs_of((Node *) extract_actual_clauses(ask->pushed, false), rel, ask->relid);
+	List *all = NIL;
+	double width;
+
+	for (AttrNumber att = 1; att <= rel->max_attr; att++)
+		if (OidIsValid(get_atttype(ask->relid, att)))
+			all = lappend_int(all, att);
+	width = Max(width_of(ask->relid, all), 1);
+	return (Columns){
+		.early = list_length(early),
+		.late = Max(list_length(needed) - list_length(early), 0),
+		.early_bytes = width_of(ask->relid, early) / width,
+		.late_bytes = Max(width_of(ask->relid, needed) - width_of(ask->relid, early), 0) / width};
+}
+
+/* ---- costs ---- */
+
+/* Of files: `part` of them is read, of whose rows `left` pass what is pushed. */
+static Cost
+file_cost(const BifangScanPart *files, const Columns *c, double part, double left)
+{
+	double late = 1 - pow(1 - left, LATE_ROWS);
+	Cost pages = files->bytes / BLCKSZ * seq_page_cost * PAGE_COST_FACTOR;
+	Cost values = files->rows * cpu_operator_cost * VALUE_COST_FACTOR;
+
+	Assert(late >= 0 && late <= 1);
+	return files->units * (part * FILE_COST + (1 - part) * PRUNED_COST) +
+		   part * (pages * (c->early_bytes + late * c->late_bytes) +
+				   values * (c->early + late * c->late));
+}
+
+/* Of logs: whole entries are decompressed and decoded. */
+static Cost
+log_cost(const BifangScanPart *logs, const Columns *c, double part)
+{
+	return logs->units * LOG_COST +
+		   part * (logs->bytes / BLCKSZ * seq_page_cost +
+				   logs->rows * (cpu_tuple_cost +
+								 (c->early + c->late) * cpu_operator_cost * LOG_VALUE_COST_FACTOR));
+}
+
+void
+bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, Cost *startup,
+				 Cost *run)
+{
+	const BifangScanSize *size = ask->size;
+	double rows = Max(size->files.rows + size->logs.rows, 1);
+	double matches =
+		rel->tuples * clauselist_selectivity(root, ask->pushed, (int) rel->relid, JOIN_INNER, NULL);
+	double part =
+		part_read(root, rel, ask, Min(size->unit_rows / Max(size->files.rows, size->unit_rows), 1));
+	Columns c = columns_of(rel, ask);
+	double read = Max(size->files.rows * part, 1);
+	QualCost qual;
+
+	matches = Min(matches, rows);
+	cost_qual_eval(&qual, ask->quals, root);
+	*startup = FILE_COST + qual.startup + rel->reltarget->cost.startup;
+	*run = file_cost(&size->files, &c, part,
+					 ask->pushed == NIL ? 1 : Min(matches * size->files.rows / rows / read, 1));
+	*run += log_cost(&size->logs, &c, ask->kind->searches == NULL ? 1 : part);
+	*run += matches * (cpu_tuple_cost * ROW_COST_FACTOR +
+					   (c.early + c.late) * cpu_operator_cost * DATUM_COST_FACTOR + qual.per_tuple);
+	*run += ask->rows * rel->reltarget->cost.per_tuple;
+	Assert(*run >= 0);
+}
