@@ -6,6 +6,10 @@ use Lake;
 
 my $node = new_lake('prepared');
 
+# Nothing here waits for a prepared transaction; who does so all the same fails rather than hangs.
+$node->safe_psql('postgres', "ALTER SYSTEM SET lock_timeout = '30s'");
+$node->reload;
+
 sub both
 {
 	my ($w) = @_;

@@ -30,6 +30,7 @@ for my $db ('copy', 'postgres')
 	in($db, "SELECT bifang.commit('t'), bifang.roll('t'), bifang.offload('t'), bifang.commit('p')");
 	in($db, 'SELECT bifang.remove_garbage()');
 }
+is(in('copy', 'SELECT count(*) FROM bifang.garbage'), '0', 'the copy has nothing in mind for what is not its own');
 is(in('copy', 'SELECT count(*) FROM t'), '3500', 'after each has cleaned up: the copy');
 is(in('postgres', 'SELECT count(*) FROM t'), '3700', 'and the first');
 for my $db ('copy', 'postgres')
