@@ -1,4 +1,4 @@
-/* sql/bifang_fdw--0.1.sql */
+/* sql/bifang_fdw--0.1.sql: stays as it is; what is new since goes into bifang_fdw--0.1--0.2.sql */
 
 \echo Use "CREATE EXTENSION bifang_fdw" to load this file. \quit
 
@@ -58,8 +58,7 @@ CREATE TABLE bifang.ledger (
 	offload_path text,
 	created_at timestamptz NOT NULL,
 	closed_at timestamptz,
-	offloaded_at timestamptz,
-	lost text
+	offloaded_at timestamptz
 ) USING heap;
 CREATE INDEX ledger_table_idx ON bifang.ledger (table_uuid, ledger_id);
 CREATE INDEX ledger_state_idx ON bifang.ledger (table_uuid, state);
@@ -68,8 +67,6 @@ COMMENT ON COLUMN bifang.ledger.table_name IS 'name of the table when the ledger
 COMMENT ON COLUMN bifang.ledger.state IS 'o open, c closed, f offloaded, t trimmed';
 COMMENT ON COLUMN bifang.ledger.origin IS
 	'cluster and database that may write it: <system identifier>/<database oid>';
-COMMENT ON COLUMN bifang.ledger.lost IS
-	'entries that repair() found to be gone, as ranges (5-7_9-9); nothing reads them';
 
 CREATE TABLE bifang.append (
 	ledger_id bigint NOT NULL,
@@ -160,8 +157,7 @@ SELECT l.ledger_id,
 	l.created_at,
 	a.written_at AS last_written_at,
 	l.closed_at,
-	l.offloaded_at,
-	l.lost
+	l.offloaded_at
 FROM bifang.ledger l
 LEFT JOIN LATERAL (
 	SELECT p.end_entry, p.written_at FROM bifang.append p
@@ -229,12 +225,6 @@ CREATE FUNCTION bifang.check("table" regclass, OUT severity text, OUT subject te
 COMMENT ON FUNCTION bifang.check(regclass) IS
 	'verifies coverage and files of a table; no rows = all is well';
 
-CREATE FUNCTION bifang.repair("table" regclass, OUT ledger_id bigint, OUT first_entry bigint,
-	OUT last_entry bigint, OUT why text) RETURNS SETOF record
-	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_repair';
-COMMENT ON FUNCTION bifang.repair(regclass) IS
-	'ends damaged ledgers at what is there, so that the rest can be read; returns which entries are gone';
-
 CREATE FUNCTION bifang.on_create_foreign_table() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_create_foreign_table';
 COMMENT ON FUNCTION bifang.on_create_foreign_table() IS
@@ -247,15 +237,14 @@ COMMENT ON EVENT TRIGGER bifang_on_create_foreign_table IS
 	'binds new foreign tables of bifang_fdw to their lake tables';
 
 -- Who may do what: functions on a table check that the caller owns the foreign table, functions on
--- a server that the caller has USAGE on it; remove_garbage and repair are for superusers and whom they
--- grant it.
+-- a server that the caller has USAGE on it; remove_garbage is for superusers and whom they grant it.
 
 GRANT USAGE ON SCHEMA bifang TO PUBLIC;
 REVOKE ALL ON bifang.iceberg_tables, bifang.iceberg_namespace_properties, bifang.ledger,
 	bifang.append, bifang.garbage, bifang.job FROM PUBLIC;
 REVOKE ALL ON SEQUENCE bifang.ledger_id_seq, bifang.job_id_seq FROM PUBLIC;
 GRANT SELECT ON bifang.tables, bifang.ledgers, bifang.jobs TO PUBLIC;
-REVOKE ALL ON FUNCTION bifang.remove_garbage(), bifang.repair(regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION bifang.remove_garbage() FROM PUBLIC;
 
 -- Functions that read ---------------------------------------------------------------------------
 -- READ-SECTION-BEGIN

@@ -15,7 +15,8 @@ version=$(sed -n 's/^   "version": "\(.*\)",$/\1/p' META.json)
 extension=$(sed -n "s/^default_version = '\(.*\)'$/\1/p" bifang_fdw.control)
 
 check() {
-	local passed=0 failed=0 ref
+	local passed=0 failed=0 ref script
+	script=$(ls sql/bifang_fdw--*"-$extension.sql")
 	agree() {
 		if [ "$2" = "$3" ]; then
 			passed=$((passed + 1))
@@ -29,10 +30,10 @@ check() {
 		my $p = $m->{provides}{$m->{name}};
 		print join " ", grep { !defined } @$m{qw(name abstract version maintainer license provides)}, $p->{file};
 		print "$m->{name} $p->{version} $p->{file} $p->{docfile}";' META.json 2>&1)" \
-		"bifang_fdw $version sql/bifang_fdw--$extension.sql README.md"
+		"bifang_fdw $version $script README.md"
 	agree "a version of three numbers" "$(echo "$version" | grep -cE '^[0-9]+\.[0-9]+\.[0-9]+$')" 1
 	agree "the extension's version within it" "${version%.*}" "$extension"
-	agree "the script of the control file's version" "$(ls "sql/bifang_fdw--$extension.sql" 2>&1)" "sql/bifang_fdw--$extension.sql"
+	agree "one script leads to the control file's version" "$(echo "$script" | grep -c '^sql/bifang_fdw--')" 1
 	agree "the newest entry of CHANGELOG.md" "$(sed -n 's/^## \([^,]*\).*/\1/p' CHANGELOG.md | head -1)" "$version ($extension)"
 	agree "the newest entry of debian/changelog" "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" "$version"
 	# Libraries that are linked stand in both lists of packages.

@@ -46,7 +46,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	 * more; a worker could not see them otherwise. */
 	if (node->ss.ps.state->es_plannedstmt->parallelModeNeeded && !IsParallelWorker() &&
 		!n->scan->explain)
-		bifang_modify_flush(NULL);
+		bifang_modify_flush(0);
 }
 
 /* A new slice. Its columns without NULLs are marked so in the slot once, not for every row. */

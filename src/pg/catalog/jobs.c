@@ -24,7 +24,9 @@ enum
 	JOB_BYTES,
 	JOB_SNAPSHOT,
 	JOB_ERROR,
-	JOB_NATTS = JOB_ERROR
+	JOB_TABLE_ID,
+	JOB_CATALOG,
+	JOB_NATTS = JOB_CATALOG
 };
 
 void
@@ -49,6 +51,8 @@ bifang_catalog_insert_job(const BifangJob *job)
 	values[BIFANG_SLOT(JOB_SNAPSHOT)] = Int64GetDatum(job->snapshot_id);
 	nulls[BIFANG_SLOT(JOB_SNAPSHOT)] = job->snapshot_id < 0;
 	nulls[BIFANG_SLOT(JOB_ERROR)] = true;
+	values[BIFANG_SLOT(JOB_TABLE_ID)] = Int64GetDatum(job->table_id);
+	values[BIFANG_SLOT(JOB_CATALOG)] = CStringGetTextDatum(job->catalog);
 	bifang_rows_insert(rel, values, nulls);
 	table_close(rel, RowExclusiveLock);
 }

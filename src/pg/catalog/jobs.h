@@ -9,7 +9,9 @@
 typedef struct BifangJob
 {
 	const char *kind; /* "commit", "roll", "offload", ... */
+	int64 table_id;
 	const char *table_uuid;
+	const char *catalog;
 	const char *ns;
 	const char *table;
 	int64 started_at; /* TimestampTz */

@@ -19,7 +19,7 @@
 #include "pg/catalog/rows.h"
 #include "pg/server/pins.h"
 
-void (*bifang_catalog_before_ledgers)(const char *table_uuid) = NULL;
+void (*bifang_catalog_before_ledgers)(int64 table_id) = NULL;
 
 enum
 {
@@ -36,7 +36,9 @@ enum
 	LEDGER_CLOSED,
 	LEDGER_OFFLOADED,
 	LEDGER_LOST,
-	LEDGER_NATTS = LEDGER_LOST
+	LEDGER_TABLE_ID,
+	LEDGER_CATALOG,
+	LEDGER_NATTS = LEDGER_CATALOG
 };
 
 enum
@@ -64,6 +66,9 @@ ledger_from_tuple(Relation rel, HeapTuple tuple)
 
 	bifang_rows_read(rel, tuple, LEDGER_NATTS, values, nulls);
 	l->id = DatumGetInt64(values[BIFANG_SLOT(LEDGER_ID)]);
+	l->table_id = DatumGetInt64(values[BIFANG_SLOT(LEDGER_TABLE_ID)]);
+	l->table_uuid = bifang_rows_text(values, nulls, LEDGER_UUID);
+	l->catalog = bifang_rows_text(values, nulls, LEDGER_CATALOG);
 	l->ns = bifang_rows_text(values, nulls, LEDGER_NAMESPACE);
 	l->table = bifang_rows_text(values, nulls, LEDGER_TABLE);
 	l->state = DatumGetChar(values[BIFANG_SLOT(LEDGER_STATE)]);
@@ -146,13 +151,13 @@ read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
 }
 
 List *
-bifang_catalog_ledgers(const char *table_uuid, Snapshot snap)
+bifang_catalog_ledgers(int64 table_id, Snapshot snap)
 {
 	ScanKeyData key;
 
 	if (bifang_catalog_before_ledgers != NULL)
-		bifang_catalog_before_ledgers(table_uuid);
-	bifang_rows_key_text(&key, LEDGER_UUID, table_uuid);
+		bifang_catalog_before_ledgers(table_id);
+	bifang_rows_key_int8(&key, LEDGER_TABLE_ID, table_id);
 	return read_ledgers("ledger_table_idx", &key, snap);
 }
 
@@ -175,7 +180,7 @@ bifang_catalog_all_ledgers(Snapshot snap)
 }
 
 List *
-bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
+bifang_catalog_open_ledgers(int64 table_id, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
 	ScanKeyData keys[2];
@@ -183,7 +188,7 @@ bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap)
 	List *result = NIL;
 	HeapTuple tuple;
 
-	bifang_rows_key_text(&keys[0], LEDGER_UUID, table_uuid);
+	bifang_rows_key_int8(&keys[0], LEDGER_TABLE_ID, table_id);
 	ScanKeyEntryInitialize(&keys[1], 0, LEDGER_STATE, BTEqualStrategyNumber, InvalidOid, InvalidOid,
 						   F_CHAREQ, CharGetDatum(BIFANG_LEDGER_OPEN));
 	rows = bifang_rows_begin(rel, "ledger_state_idx", snap, 2, keys);
@@ -227,15 +232,15 @@ bifang_catalog_reserve_ledger_ids(int64 id)
 }
 
 void
-bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid)
+bifang_catalog_insert_ledger(const BifangLedger *l, CommandId cid)
 {
 	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
 	Datum values[LEDGER_NATTS] = {0};
 	bool nulls[LEDGER_NATTS] = {false};
 
-	Assert(l->id > 0 && l->state == BIFANG_LEDGER_OPEN && l->live_dir[0] == '/');
+	Assert(l->id > 0 && l->table_id > 0 && l->state == BIFANG_LEDGER_OPEN && l->live_dir[0] == '/');
 	values[BIFANG_SLOT(LEDGER_ID)] = Int64GetDatum(l->id);
-	values[BIFANG_SLOT(LEDGER_UUID)] = CStringGetTextDatum(table_uuid);
+	values[BIFANG_SLOT(LEDGER_UUID)] = CStringGetTextDatum(l->table_uuid);
 	values[BIFANG_SLOT(LEDGER_NAMESPACE)] = CStringGetTextDatum(l->ns);
 	values[BIFANG_SLOT(LEDGER_TABLE)] = CStringGetTextDatum(l->table);
 	values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(l->state);
@@ -247,6 +252,8 @@ bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, Comm
 	values[BIFANG_SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = true;
 	nulls[BIFANG_SLOT(LEDGER_LOST)] = true;
+	values[BIFANG_SLOT(LEDGER_TABLE_ID)] = Int64GetDatum(l->table_id);
+	values[BIFANG_SLOT(LEDGER_CATALOG)] = CStringGetTextDatum(l->catalog);
 	bifang_rows_insert_at(rel, values, nulls, cid);
 	table_close(rel, RowExclusiveLock);
 }

@@ -20,9 +20,12 @@
 typedef struct BifangLedger
 {
 	int64 id;
+	int64 table_id;
 	char state;
 	int32 schema_id;
-	const char *ns; /* name of the table when the ledger was made */
+	const char *table_uuid; /* of the table when the ledger was made, as all of its name */
+	const char *catalog;
+	const char *ns;
 	const char *table;
 	const char *live_dir;	  /* the ledger's own directory */
 	const char *offload_path; /* NULL unless offloaded */
@@ -36,11 +39,11 @@ typedef struct BifangLedger
 /* Called before the ledgers of a table are read: rows that a running statement of this backend has
  * buffered are written out (they stay invisible to that statement itself, but must be seen by a
  * function that it calls). Set by those who buffer rows. */
-extern void (*bifang_catalog_before_ledgers)(const char *table_uuid);
+extern void (*bifang_catalog_before_ledgers)(int64 table_id);
 /* All ledgers of a table in ascending id, as List of BifangLedger *, palloc'd. */
-extern List *bifang_catalog_ledgers(const char *table_uuid, Snapshot snap);
+extern List *bifang_catalog_ledgers(int64 table_id, Snapshot snap);
 /* The open ones alone, without their ends: a table may have many ledgers, few of them open. */
-extern List *bifang_catalog_open_ledgers(const char *table_uuid, Snapshot snap);
+extern List *bifang_catalog_open_ledgers(int64 table_id, Snapshot snap);
 /* One ledger; NULL when not visible. */
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 
@@ -50,8 +53,7 @@ extern List *bifang_catalog_all_ledgers(Snapshot snap);
 extern int64 bifang_catalog_new_ledger_id(void);
 /* Ids up to and including `id` are not given out any more. */
 extern void bifang_catalog_reserve_ledger_ids(int64 id);
-extern void
-bifang_catalog_insert_ledger(const char *table_uuid, const BifangLedger *l, CommandId cid);
+extern void bifang_catalog_insert_ledger(const BifangLedger *l, CommandId cid);
 /* Changes state, offload path and times of the ledger row. 40001 when the transaction's snapshot
  * does not show its newest version. */
 extern void bifang_catalog_update_ledger(const BifangLedger *l);

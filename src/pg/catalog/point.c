@@ -125,6 +125,7 @@ bifang_point_of(MemoryContext cxt, const BifangOptions *o, const char *metadata_
 
 	Assert(metadata_path != NULL);
 	out->metadata_path = metadata_path;
+	out->table_id = 0;
 	out->current = current && at.kind == BF_ICE_AT_CURRENT;
 	out->table = bifang_lake_table_mapped(cxt, metadata_path, o->location_map);
 	bf_error_clear(&err);
@@ -135,11 +136,31 @@ bifang_point_of(MemoryContext cxt, const BifangOptions *o, const char *metadata_
 	}
 }
 
+/* The metadata file, NULL = there is none, and the row of this database's catalog. A table that is
+ * found by its location, or in another catalog, may stand in this one all the same. */
+static const char *
+find_table(const BifangOptions *o, Snapshot snap, bool *known, BifangLakeTable *row)
+{
+	const char *path;
+
+	if (bifang_options_own(o))
+	{
+		*known = bifang_catalog_lookup(o, snap, row);
+		return *known ? row->metadata_location : NULL;
+	}
+	path = bifang_metadata_path(o, snap);
+	*known = path != NULL && bifang_catalog_table_at(path, snap, row);
+	return path;
+}
+
 void
 bifang_point_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap, BifangPoint *out)
 {
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	const char *path = bifang_metadata_path(o, snap);
+	BifangLakeTable row;
+	bool known;
+	bool current;
+	const char *path = find_table(o, snap, &known, &row);
 
 	if (path == NULL && o->location != NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
@@ -149,6 +170,12 @@ bifang_point_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap, Bifa
 						errmsg("lake table \"%s.%s\" does not exist in catalog \"%s\"",
 							   o->ns == NULL ? "" : o->ns, o->table == NULL ? "" : o->table,
 							   o->catalog_name)));
-	bifang_point_of(cxt, o, path, o->location == NULL || bifang_catalog_points_to(path, snap), out);
+	current = known ? strcmp(path, row.metadata_location) == 0 : o->location == NULL;
+	bifang_point_of(cxt, o, path, current, out);
+	if (known)
+	{
+		bifang_catalog_check_uuid(&row, out->table->metadata->uuid);
+		out->table_id = row.id;
+	}
 	MemoryContextSwitchTo(old);
 }

@@ -20,6 +20,7 @@ typedef struct BifangPoint
 {
 	const char *metadata_path;
 	const BfIceTable *table;
+	int64 table_id; /* whose ledgers count; 0 = it is no table of this database's catalog */
 	BfIcePoint at;
 	bool current; /* rows that the lake does not have yet belong to it */
 } BifangPoint;

@@ -321,6 +321,7 @@ bifang_remote_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out
 	hold->arg = c;
 	c->uses++;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, hold);
+	memset(out, 0, sizeof *out);
 	out->catalog = pstrdup(o->catalog_name);
 	out->ns = pstrdup(o->ns);
 	out->name = pstrdup(o->table);
@@ -363,8 +364,10 @@ bifang_remote_visit_tables(const BifangOptions *o, const char *ns, BifangTableVi
 	rows = palloc_extended((Size) PQntuples(r->result) * sizeof *rows + 1, MCXT_ALLOC_HUGE);
 	for (int i = 0; i < PQntuples(r->result); i++)
 		if (is_table(r, i, 2))
-			rows[n++] = (BifangLakeTable){o->catalog_name, ns, bifang_remote_value(r, i, 0),
-										  bifang_remote_value(r, i, 1)};
+			rows[n++] = (BifangLakeTable){.catalog = o->catalog_name,
+										  .ns = ns,
+										  .name = bifang_remote_value(r, i, 0),
+										  .metadata_location = bifang_remote_value(r, i, 1)};
 	if (n == 0)
 	{
 		char *hint = other_catalogs(o, &p);

@@ -59,9 +59,12 @@ void
 bifang_rows_read(Relation rel, HeapTuple tuple, int natts, Datum *values, bool *nulls)
 {
 	if (RelationGetDescr(rel)->natts != natts)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("\"bifang.%s\" has %d columns, not %d", RelationGetRelationName(rel),
-							   RelationGetDescr(rel)->natts, natts)));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"bifang.%s\" has %d columns, not %d", RelationGetRelationName(rel),
+						RelationGetDescr(rel)->natts, natts),
+				 errhint("The library and the extension's objects are of different versions: "
+						 "ALTER EXTENSION bifang_fdw UPDATE.")));
 	heap_deform_tuple(tuple, RelationGetDescr(rel), values, nulls);
 }
 

@@ -6,6 +6,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "commands/sequence.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -25,7 +26,9 @@ enum
 	TABLES_LOCATION,
 	TABLES_PREVIOUS,
 	TABLES_TYPE,
-	TABLES_NATTS = TABLES_TYPE
+	TABLES_ID,
+	TABLES_UUID,
+	TABLES_NATTS = TABLES_UUID
 };
 
 static BifangRows
@@ -84,6 +87,8 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 	out->ns = pstrdup(o->ns);
 	out->name = pstrdup(o->table);
 	out->metadata_location = NULL;
+	out->id = 0;
+	out->uuid = NULL;
 
 	rel = bifang_rows_open("iceberg_tables", AccessShareLock);
 	rows = begin_table_scan(rel, o->catalog_name, o->ns, o->table, snap);
@@ -102,6 +107,8 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 							errmsg("catalog row of lake table %s.%s has no metadata location",
 								   o->ns, o->table)));
 		out->metadata_location = lake_path(bifang_rows_text(values, nulls, TABLES_LOCATION));
+		out->id = DatumGetInt64(values[BIFANG_SLOT(TABLES_ID)]);
+		out->uuid = bifang_rows_text(values, nulls, TABLES_UUID);
 		found = true;
 	}
 	bifang_rows_end(&rows);
@@ -132,6 +139,8 @@ visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 		row.metadata_location = location == NULL ? NULL : find_lake_path(location);
 		if (row.metadata_location == NULL)
 			continue;
+		row.id = DatumGetInt64(values[BIFANG_SLOT(TABLES_ID)]);
+		row.uuid = bifang_rows_text(values, nulls, TABLES_UUID);
 		row.catalog = bifang_rows_text(values, nulls, TABLES_CATALOG);
 		row.ns = bifang_rows_text(values, nulls, TABLES_NAMESPACE);
 		row.name = bifang_rows_text(values, nulls, TABLES_NAME);
@@ -153,25 +162,54 @@ bifang_catalog_visit_tables(BifangTableVisit visit, void *arg)
 typedef struct LakePointer
 {
 	const char *metadata_path;
+	BifangLakeTable *row;
 	bool found;
 } LakePointer;
 
+static size_t
+directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t) (slash - path);
+}
+
 static bool
-is_pointer(void *arg, const BifangLakeTable *row)
+is_of_table(void *arg, const BifangLakeTable *row)
 {
 	LakePointer *p = arg;
+	size_t n = directory_length(row->metadata_location);
 
-	p->found = strcmp(row->metadata_location, p->metadata_path) == 0;
-	return !p->found;
+	if (n != directory_length(p->metadata_path) ||
+		memcmp(row->metadata_location, p->metadata_path, n) != 0)
+		return true;
+	*p->row = *row;
+	p->found = true;
+	/* Two tables in one directory would be odd; the one that it is the pointer of comes first. */
+	return strcmp(row->metadata_location, p->metadata_path) != 0;
 }
 
 bool
-bifang_catalog_points_to(const char *metadata_path, Snapshot snap)
+bifang_catalog_table_at(const char *metadata_path, Snapshot snap, BifangLakeTable *out)
 {
-	LakePointer p = {metadata_path, false};
+	LakePointer p = {metadata_path, out, false};
 
-	visit_tables(snap, is_pointer, &p);
+	visit_tables(snap, is_of_table, &p);
 	return p.found;
+}
+
+void
+bifang_catalog_check_uuid(const BifangLakeTable *t, const char *uuid)
+{
+	if (t->uuid == NULL || strcmp(t->uuid, uuid) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("metadata of lake table %s.%s is that of another table", t->ns, t->name),
+			 errdetail("It has uuid %s; the table has been %s here.", bifang_shown(uuid), t->uuid),
+			 errhint("Put the table's own metadata back. If another table is meant to stand in "
+					 "its place: bifang.drop_table() without purge, then "
+					 "bifang.register_table().")));
 }
 
 static Datum
@@ -188,19 +226,23 @@ location_datum(const char *path)
 }
 
 void
-bifang_catalog_insert_table(const BifangLakeTable *t)
+bifang_catalog_insert_table(BifangLakeTable *t)
 {
 	Relation rel = bifang_rows_open("iceberg_tables", RowExclusiveLock);
 	Datum values[TABLES_NATTS];
 	bool nulls[TABLES_NATTS] = {false};
 
 	bifang_catalog_check_names(t);
+	if (t->id == 0)
+		t->id = nextval_internal(bifang_rows_relid("iceberg_tables_table_id_seq"), false);
 	values[BIFANG_SLOT(TABLES_CATALOG)] = CStringGetTextDatum(t->catalog);
 	values[BIFANG_SLOT(TABLES_NAMESPACE)] = CStringGetTextDatum(t->ns);
 	values[BIFANG_SLOT(TABLES_NAME)] = CStringGetTextDatum(t->name);
 	values[BIFANG_SLOT(TABLES_LOCATION)] = location_datum(t->metadata_location);
 	nulls[BIFANG_SLOT(TABLES_PREVIOUS)] = true;
 	values[BIFANG_SLOT(TABLES_TYPE)] = CStringGetTextDatum("TABLE");
+	values[BIFANG_SLOT(TABLES_ID)] = Int64GetDatum(t->id);
+	values[BIFANG_SLOT(TABLES_UUID)] = CStringGetTextDatum(t->uuid);
 	bifang_rows_insert(rel, values, nulls);
 	table_close(rel, RowExclusiveLock);
 }
@@ -251,6 +293,8 @@ bifang_catalog_move_pointer(const BifangLakeTable *t, const char *new_location)
 		values[BIFANG_SLOT(TABLES_PREVIOUS)] =
 			CStringGetTextDatum(psprintf("file://%s", t->metadata_location));
 		replace[BIFANG_SLOT(TABLES_LOCATION)] = replace[BIFANG_SLOT(TABLES_PREVIOUS)] = true;
+		values[BIFANG_SLOT(TABLES_UUID)] = CStringGetTextDatum(t->uuid);
+		replace[BIFANG_SLOT(TABLES_UUID)] = true;
 		tuple = heap_modify_tuple(old, RelationGetDescr(rel), values, nulls, replace);
 		CatalogTupleUpdate(rel, &old->t_self, tuple);
 	}

@@ -1,6 +1,10 @@
 /*
  * pg/catalog/tables.h: rows of bifang.iceberg_tables, an Iceberg SQL catalog (V1): where the lake
  * pointers of this database's tables stand.
+ *
+ * A table is its row, known by the row's number: ledgers and jobs are the number's. The uuid that
+ * stands in the metadata file proves nothing, since whoever writes the table writes that file; when
+ * it is not the one that the row remembers, the file is another table's.
  */
 #ifndef BIFANG_PG_CATALOG_TABLES_H
 #define BIFANG_PG_CATALOG_TABLES_H
@@ -13,6 +17,8 @@
 
 typedef struct BifangLakeTable
 {
+	int64 id;		  /* 0: no table of this database's catalog */
+	const char *uuid; /* NULL: another engine made the row */
 	const char *catalog;
 	const char *ns;
 	const char *name;
@@ -27,14 +33,17 @@ extern bool bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, Bif
 typedef bool (*BifangTableVisit)(void *arg, const BifangLakeTable *row);
 extern void bifang_catalog_visit_tables(BifangTableVisit visit, void *arg);
 
-/* Is this metadata file the current one of a table of this database? A copy of a table's directory
- * and its older metadata files have the same uuid, but not its log. */
-extern bool bifang_catalog_points_to(const char *metadata_path, Snapshot snap);
-/* A new row; a unique violation says "already exists". */
-extern void bifang_catalog_insert_table(const BifangLakeTable *t);
+/* The table of this database that the metadata file, current or older, is of. A copy of a table's
+ * directory has the same uuid, but not its log. */
+extern bool bifang_catalog_table_at(const char *metadata_path, Snapshot snap, BifangLakeTable *out);
+/* Raises when metadata with that uuid is not the table's. */
+extern void bifang_catalog_check_uuid(const BifangLakeTable *t, const char *uuid);
+/* A new row, with a new number when t->id is 0; a unique violation says "already exists". */
+extern void bifang_catalog_insert_table(BifangLakeTable *t);
 
-/* Moves the pointer from t->metadata_location to new_location. False when it stands elsewhere by
- * now; an error with SQLSTATE 40001 when that is so and the isolation level forbids to look again.
+/* Moves the pointer from t->metadata_location to new_location, and remembers t->uuid. False when it
+ * stands elsewhere by now; an error with SQLSTATE 40001 when that is so and the isolation level
+ * forbids to look again.
  */
 extern bool bifang_catalog_move_pointer(const BifangLakeTable *t, const char *new_location);
 /* False when the pointer stands elsewhere by now. */

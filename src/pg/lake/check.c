@@ -354,7 +354,7 @@ bifang_check(PG_FUNCTION_ARGS)
 	bifang_table_open(relid, snap, c.cxt, &c.t);
 	c.arena = bifang_arena(c.cxt, "check", BIFANG_ARENA_MAX_METADATA);
 	c.plan = bifang_lake_open(c.cxt, c.t.row.metadata_location)->plan;
-	c.ledgers = bifang_catalog_ledgers(c.t.uuid, snap);
+	c.ledgers = bifang_catalog_ledgers(c.t.row.id, snap);
 	check_names(&c);
 	foreach (lc, c.ledgers)
 	{

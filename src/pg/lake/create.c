@@ -240,10 +240,11 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 				 &err);
 	bifang_remove_on_abort(metadata_path, 2);
 	Assert(metadata_path[0] == '/');
+	t = bifang_lake_table(CurrentMemoryContext, metadata_path);
 	row.metadata_location = metadata_path;
+	row.uuid = t->metadata->uuid;
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
-	t = bifang_lake_table(CurrentMemoryContext, metadata_path);
 	bifang_owner_claim(t->location.found, t->metadata->uuid);
 	/* Removed before the directory that it is in. */
 	bifang_remove_on_abort(psprintf("%s/" BIFANG_OWNER_FILE, t->location.found), 0);
@@ -334,36 +335,98 @@ bifang_create_table_text(PG_FUNCTION_ARGS)
 
 /* Adopting ------------------------------------------------------------------------------------ */
 
+/* Of rows that other engines made only the metadata knows it. */
+static bool
+has_uuid(const BifangLakeTable *row, const char *uuid)
+{
+	BfArena *arena;
+	BfIceTable *t;
+	BfError err = {0};
+	bool same;
+
+	if (row->uuid != NULL)
+		return strcmp(row->uuid, uuid) == 0;
+	arena = bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
+	same = bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK &&
+		   strcmp(t->metadata->uuid, uuid) == 0;
+	bifang_arena_free(arena);
+	return same;
+}
+
 /* Two catalog rows over one table would each miss what the other commits. */
 static bool
 same_uuid(void *arg, const BifangLakeTable *row)
 {
 	const char *uuid = arg;
-	BfArena *arena =
-		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
-	BfIceTable *t;
-	BfError err = {0};
 
-	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK &&
-		strcmp(t->metadata->uuid, uuid) == 0)
+	if (has_uuid(row, uuid))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
 						errmsg("lake table %s.%s of catalog \"%s\" is the same table", row->ns,
 							   row->name, row->catalog),
 						errdetail("Both have uuid %s.", uuid)));
-	bifang_arena_free(arena);
 	return true;
+}
+
+typedef struct Attached
+{
+	List *ledgers; /* BifangLedger * */
+} Attached;
+
+static bool
+drop_attached(void *arg, const BifangLakeTable *row)
+{
+	Attached *a = arg;
+	ListCell *lc;
+
+	foreach (lc, a->ledgers)
+		if (((BifangLedger *) lfirst(lc))->table_id == row->id)
+			a->ledgers = foreach_delete_current(a->ledgers, lc);
+	return true;
+}
+
+/* Ledgers of a table with that uuid that was dropped from this catalog and left them behind: the
+ * table that comes back is that one, with its old number. Out of other catalogs they come back at
+ * the word of a superuser alone, since a uuid can be written by anybody. */
+static List *
+ledgers_left(const BifangLakeTable *row)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	Attached a = {NIL};
+	List *all = bifang_catalog_all_ledgers(snap);
+	ListCell *lc;
+
+	UnregisterSnapshot(snap);
+	foreach (lc, all)
+		if (strcmp(((BifangLedger *) lfirst(lc))->table_uuid, row->uuid) == 0)
+			a.ledgers = lappend(a.ledgers, lfirst(lc));
+	if (a.ledgers != NIL)
+		bifang_catalog_visit_tables(drop_attached, &a);
+	foreach (lc, a.ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		if (strcmp(l->catalog, row->catalog) != 0 && !superuser())
+			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+							errmsg("rows of table %s.%s are in ledgers of another catalog", row->ns,
+								   row->name),
+							errhint("A superuser can register the table with all its rows.")));
+		if (l->table_id != ((BifangLedger *) linitial(a.ledgers))->table_id)
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("rows of two tables have uuid %s", row->uuid),
+							errdetail("Ledger " INT64_FORMAT
+									  " is of another one than ledger " INT64_FORMAT ".",
+									  l->id, ((BifangLedger *) linitial(a.ledgers))->id)));
+	}
+	return a.ledgers;
 }
 
 /* The table comes with coverage of ledgers. Those that this database does not know must not be
  * read from here, nor may their numbers be given out again. */
 static void
-check_foreign_coverage(const BifangLake *lake, const char *uuid)
+check_foreign_coverage(const BifangLake *lake, List *known)
 {
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
-	List *known = bifang_catalog_ledgers(uuid, snap);
 	int64 id_max = 0;
 
-	UnregisterSnapshot(snap);
 	for (int32_t i = 0; i < lake->plan->covered.n; i++)
 	{
 		int64 id = lake->plan->covered.items[i].ledger_id;
@@ -407,6 +470,7 @@ bifang_register_table(PG_FUNCTION_ARGS)
 	BifangOptions o;
 	BfError err = {0};
 	const char *uuid;
+	List *left;
 
 	bifang_check_path_role("bifang.register_table");
 	options_by_name("bifang.register_table()", NameStr(*PG_GETARG_NAME(0)),
@@ -420,11 +484,14 @@ bifang_register_table(PG_FUNCTION_ARGS)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("table \"%s\" has no uuid", metadata_path),
 						errhint("Let another engine upgrade it to format version 2.")));
-	bifang_lock_table(uuid);
-	Assert(bifang_table_is_locked(uuid));
+	bifang_lock_uuid(uuid);
 	bifang_catalog_visit_tables(same_uuid, (void *) uuid);
-	check_foreign_coverage(lake, uuid);
 	row.metadata_location = metadata_path;
+	row.uuid = uuid;
+	left = ledgers_left(&row);
+	if (left != NIL)
+		row.id = ((BifangLedger *) linitial(left))->table_id;
+	check_foreign_coverage(lake, left);
 	bifang_catalog_check_names(&row);
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
@@ -464,10 +531,11 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 	List *ledgers;
 	ListCell *lc;
 
+	bifang_catalog_check_uuid(row, t->metadata->uuid);
 	check_purge(o, row, t);
-	Assert(bifang_table_is_locked(t->metadata->uuid));
+	Assert(bifang_table_is_locked(row->id));
 	snap = RegisterSnapshot(GetLatestSnapshot());
-	ledgers = bifang_catalog_ledgers(t->metadata->uuid, snap);
+	ledgers = bifang_catalog_ledgers(row->id, snap);
 	foreach (lc, ledgers)
 	{
 		BifangLedger *l = lfirst(lc);
@@ -494,7 +562,6 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 {
 	BifangOptions o;
 	BifangLakeTable row;
-	const BfIceTable *t;
 
 	options_by_name("bifang.drop_table()", NameStr(*PG_GETARG_NAME(0)),
 					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
@@ -505,13 +572,12 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
 						errmsg("lake table %s.%s does not exist in catalog \"%s\"", row.ns,
 							   row.name, row.catalog)));
-	t = bifang_lake_table(CurrentMemoryContext, row.metadata_location);
-	bifang_lock_table(t->metadata->uuid);
+	bifang_lock_table(row.id);
 	if (!bifang_catalog_delete_table(&row))
 		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 						errmsg("lake table %s.%s changed meanwhile", row.ns, row.name)));
 	if (PG_GETARG_BOOL(3))
-		purge_table(&o, &row, t);
+		purge_table(&o, &row, bifang_lake_table(CurrentMemoryContext, row.metadata_location));
 	CommandCounterIncrement();
 	PG_RETURN_VOID();
 }

@@ -364,9 +364,9 @@ commit_once(Oid relid, BifangCommitResult *result)
 	bool moved = true;
 
 	bifang_table_open(relid, snap, c.cxt, &c.t);
-	Assert(bifang_table_is_locked(c.t.uuid));
+	Assert(bifang_table_is_locked(c.t.row.id));
 	c.arena = bifang_arena(c.cxt, "commit", BIFANG_ARENA_MAX_METADATA);
-	ledgers = bifang_catalog_ledgers(c.t.uuid, snap);
+	ledgers = bifang_catalog_ledgers(c.t.row.id, snap);
 	collect_files(&c, ledgers);
 	memset(result, 0, sizeof *result);
 	result->snapshot_id = -1;
@@ -376,6 +376,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 										   &metadata_path, &result->snapshot_id, &err),
 					 &err);
 		bifang_remove_on_abort(metadata_path, 0);
+		c.t.row.uuid = c.t.uuid;
 		moved = bifang_catalog_move_pointer(&c.t.row, metadata_path);
 	}
 	if (moved && c.n_files > 0)
@@ -402,7 +403,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 	return moved;
 }
 
-const char *
+int64
 bifang_table_begin_work(Oid relid, const char *function)
 {
 	BifangTable t;
@@ -415,10 +416,10 @@ bifang_table_begin_work(Oid relid, const char *function)
 	UnregisterSnapshot(snap);
 	bifang_options_check_write(&t.options);
 	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
-	bifang_lock_table(t.uuid);
-	Assert(bifang_table_is_locked(t.uuid));
+	bifang_lock_table(t.row.id);
+	Assert(bifang_table_is_locked(t.row.id));
 	bifang_table_claim(t.ice, t.row.metadata_location);
-	return pstrdup(t.uuid);
+	return t.row.id;
 }
 
 void
@@ -448,17 +449,17 @@ bifang_commit(PG_FUNCTION_ARGS)
 {
 	Oid relid = PG_GETARG_OID(0);
 	BifangCommitResult result;
-	const char *uuid;
+	int64 table_id;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	uuid = bifang_table_begin_work(relid, "bifang.commit()");
+	table_id = bifang_table_begin_work(relid, "bifang.commit()");
 	bifang_commit_table(relid, &result);
 	if (result.files == 0)
-		bifang_unlock_table(uuid);
+		bifang_unlock_table(table_id);
 	values[0] = Int64GetDatum(result.snapshot_id);
 	nulls[0] = result.snapshot_id < 0;
 	values[1] = Int32GetDatum(result.files);

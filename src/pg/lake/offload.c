@@ -43,7 +43,7 @@ current_ledgers(Oid relid, BifangTable *t)
 	List *ledgers;
 
 	bifang_table_open(relid, snap, CurrentMemoryContext, t);
-	ledgers = bifang_catalog_ledgers(t->uuid, snap);
+	ledgers = bifang_catalog_ledgers(t->row.id, snap);
 	UnregisterSnapshot(snap);
 	return ledgers;
 }
@@ -116,13 +116,13 @@ bifang_roll(PG_FUNCTION_ARGS)
 	Oid relid = PG_GETARG_OID(0);
 	bool wait = PG_GETARG_BOOL(1);
 	BifangJob job = {.kind = "roll", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
-	const char *uuid;
+	int64 table_id;
 	BifangTable t;
 	List *ledgers;
 	ListCell *lc;
 	int32 closed = 0;
 
-	uuid = bifang_table_begin_work(relid, "bifang.roll()");
+	table_id = bifang_table_begin_work(relid, "bifang.roll()");
 	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
@@ -147,7 +147,7 @@ bifang_roll(PG_FUNCTION_ARGS)
 		CommandCounterIncrement();
 	}
 	else
-		bifang_unlock_table(uuid);
+		bifang_unlock_table(table_id);
 	PG_RETURN_INT32(closed);
 }
 
@@ -240,7 +240,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 {
 	Oid relid = PG_GETARG_OID(0);
 	BifangJob job = {.kind = "offload", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
-	const char *uuid;
+	int64 table_id;
 	BifangTable t;
 	TupleDesc desc;
 	Datum values[3];
@@ -250,7 +250,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	uuid = bifang_table_begin_work(relid, "bifang.offload()");
+	table_id = bifang_table_begin_work(relid, "bifang.offload()");
 	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
@@ -278,7 +278,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 		CommandCounterIncrement();
 	}
 	else
-		bifang_unlock_table(uuid);
+		bifang_unlock_table(table_id);
 	values[0] = Int32GetDatum((int32) job.files);
 	values[1] = Int64GetDatum(job.rows);
 	values[2] = Int64GetDatum(job.bytes);

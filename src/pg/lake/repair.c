@@ -191,7 +191,7 @@ bifang_repair(PG_FUNCTION_ARGS)
 	snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, CurrentMemoryContext, &r.t);
 	r.plan = bifang_lake_open(CurrentMemoryContext, r.t.row.metadata_location)->plan;
-	ledgers = bifang_catalog_ledgers(r.t.uuid, snap);
+	ledgers = bifang_catalog_ledgers(r.t.row.id, snap);
 	UnregisterSnapshot(snap);
 	foreach (lc, ledgers)
 	{

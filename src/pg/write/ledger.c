@@ -45,7 +45,7 @@ struct BifangWriter
 	MemoryContext cxt;
 	BifangLog *log;		 /* owned */
 	BifangLedger ledger; /* strings in cxt */
-	const char *table_uuid;
+	int64 table_id;
 	SubTransactionId subid; /* in which it was opened; gone when that aborts */
 	BfLedgerEnd start;
 	BfLedgerEnd recorded; /* what the transaction's append rows say */
@@ -98,7 +98,7 @@ writer_new(const BifangTarget *target)
 	BifangWriter *w = MemoryContextAllocZero(cxt, sizeof *w);
 
 	w->cxt = cxt;
-	w->table_uuid = MemoryContextStrdup(cxt, target->table_uuid);
+	w->table_id = target->table_id;
 	w->subid = GetCurrentSubTransactionId();
 	return w;
 }
@@ -110,7 +110,8 @@ writer_open(BifangWriter *w, const BifangLedger *l)
 	Assert(bifang_ledger_is_locked(l->id) && find_by_ledger(l->id) == NULL);
 	w->ledger = *l;
 	w->ledger.live_dir = MemoryContextStrdup(w->cxt, l->live_dir);
-	w->ledger.ns = w->ledger.table = w->ledger.origin = w->ledger.offload_path = NULL;
+	w->ledger.table_uuid = w->ledger.catalog = w->ledger.ns = w->ledger.table = NULL;
+	w->ledger.origin = w->ledger.offload_path = NULL;
 	w->start = w->recorded = ledger_end(l);
 	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start);
 	dlist_push_tail(&writers, &w->node);
@@ -193,6 +194,9 @@ create_ledger(const BifangTarget *target, CommandId cid)
 	l->id = bifang_catalog_new_ledger_id();
 	l->state = BIFANG_LEDGER_OPEN;
 	l->schema_id = target->schema->schema_id;
+	l->table_id = target->table_id;
+	l->table_uuid = target->table_uuid;
+	l->catalog = target->catalog;
 	l->ns = target->ns;
 	l->table = target->table;
 	l->origin = bifang_catalog_origin();
@@ -200,7 +204,7 @@ create_ledger(const BifangTarget *target, CommandId cid)
 	 * knows that its transaction is gone. */
 	(void) bifang_lock_ledger(l->id, true);
 	l->live_dir = make_directory(target, l->id);
-	bifang_catalog_insert_ledger(target->table_uuid, l, cid);
+	bifang_catalog_insert_ledger(l, cid);
 	return l;
 }
 
@@ -219,12 +223,12 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 	{
 		w = dlist_container(BifangWriter, node, it.cur);
 		if (!w->retired && !w->broken && w->ledger.schema_id == target->schema->schema_id &&
-			strcmp(w->table_uuid, target->table_uuid) == 0)
+			w->table_id == target->table_id)
 			return w;
 	}
 
 	snap = RegisterSnapshot(GetLatestSnapshot());
-	ledgers = bifang_catalog_open_ledgers(target->table_uuid, snap);
+	ledgers = bifang_catalog_open_ledgers(target->table_id, snap);
 	UnregisterSnapshot(snap);
 	foreach (lc, ledgers)
 	{
@@ -331,7 +335,7 @@ bifang_writer_retire(int64 ledger_id)
 	if (w == NULL)
 		return false;
 	if (bifang_catalog_before_ledgers != NULL)
-		bifang_catalog_before_ledgers(w->table_uuid);
+		bifang_catalog_before_ledgers(w->table_id);
 	w->retired = true;
 	BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	return true;

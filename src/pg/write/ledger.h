@@ -22,7 +22,9 @@ typedef struct BifangWriter BifangWriter;
 /* What a writer writes: identity and names of the table, and where its new ledgers are made. */
 typedef struct BifangTarget
 {
+	int64 table_id;
 	const char *table_uuid;
+	const char *catalog;
 	const char *ns;
 	const char *table;
 	const char *live_dir;

@@ -11,6 +11,7 @@
 
 #define LOCK_LEDGER 0xBF01
 #define LOCK_TABLE 0xBF02
+#define LOCK_UUID 0xBF03
 
 static LOCKTAG
 ledger_tag(int64 ledger_id)
@@ -39,30 +40,40 @@ bifang_unlock_ledger(int64 ledger_id)
 }
 
 static LOCKTAG
-table_tag(const char *table_uuid)
+table_tag(int64 table_id)
 {
-	uint64 hash =
-		hash_bytes_extended((const unsigned char *) table_uuid, (int) strlen(table_uuid), 0);
 	LOCKTAG tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_TABLE);
+	Assert(table_id > 0);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) table_id >> 32), (uint32) table_id,
+						 LOCK_TABLE);
 	return tag;
 }
 
 void
-bifang_lock_table(const char *table_uuid)
+bifang_lock_table(int64 table_id)
 {
-	LOCKTAG tag = table_tag(table_uuid);
+	LOCKTAG tag = table_tag(table_id);
 
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 void
-bifang_unlock_table(const char *table_uuid)
+bifang_unlock_table(int64 table_id)
 {
-	LOCKTAG tag = table_tag(table_uuid);
+	LOCKTAG tag = table_tag(table_id);
 
 	LockRelease(&tag, ExclusiveLock, false);
+}
+
+void
+bifang_lock_uuid(const char *uuid)
+{
+	uint64 hash = hash_bytes_extended((const unsigned char *) uuid, (int) strlen(uuid), 0);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_UUID);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 bool
@@ -74,9 +85,9 @@ bifang_ledger_is_locked(int64 ledger_id)
 }
 
 bool
-bifang_table_is_locked(const char *table_uuid)
+bifang_table_is_locked(int64 table_id)
 {
-	LOCKTAG tag = table_tag(table_uuid);
+	LOCKTAG tag = table_tag(table_id);
 
 	return bifang_lock_held(&tag, ExclusiveLock);
 }

@@ -10,11 +10,13 @@
 
 extern bool bifang_lock_ledger(int64 ledger_id, bool wait);
 extern void bifang_unlock_ledger(int64 ledger_id);
-extern void bifang_lock_table(const char *table_uuid);
-extern void bifang_unlock_table(const char *table_uuid); /* when nothing was changed under it */
+extern void bifang_lock_table(int64 table_id);
+extern void bifang_unlock_table(int64 table_id); /* when nothing was changed under it */
+/* Against two that register one table at once. */
+extern void bifang_lock_uuid(const char *uuid);
 
 /* For assertions: does this backend hold it? */
 extern bool bifang_ledger_is_locked(int64 ledger_id);
-extern bool bifang_table_is_locked(const char *table_uuid);
+extern bool bifang_table_is_locked(int64 table_id);
 
 #endif

@@ -292,7 +292,7 @@ modify_end(BifangModify *m)
 }
 
 void
-bifang_modify_flush(const char *table_uuid)
+bifang_modify_flush(int64 table_id)
 {
 	dlist_iter it;
 
@@ -300,7 +300,7 @@ bifang_modify_flush(const char *table_uuid)
 	{
 		BifangModify *m = dlist_container(BifangModify, node, it.cur);
 
-		if (table_uuid != NULL && strcmp(m->target.table_uuid, table_uuid) != 0)
+		if (table_id != 0 && m->target.table_id != table_id)
 			continue;
 		/* Recorded one by one: each under the command id of its statement. */
 		write_out(m);

@@ -30,8 +30,8 @@ extern void bifangAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 extern void bifangExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs);
 
 /* Rows that statements of this backend have buffered for the table go into its ledger and become
- * visible to commands after those statements'. uuid NULL: of all tables. */
-extern void bifang_modify_flush(const char *table_uuid);
+ * visible to commands after those statements'. table_id 0: of all tables. */
+extern void bifang_modify_flush(int64 table_id);
 /* Rows buffered for the writer by statements of other subtransactions than `subid` go into the
  * ledger, not yet visible. */
 struct BifangWriter;

@@ -63,6 +63,7 @@ bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("lake table %s.%s has no uuid", out->row.ns, out->row.name),
 						errhint("Let another engine upgrade it to format version 2.")));
+	bifang_catalog_check_uuid(&out->row, out->uuid);
 	MemoryContextSwitchTo(old);
 }
 
@@ -151,7 +152,9 @@ void
 bifang_table_set_job(const BifangTable *t, BifangJob *job)
 {
 	Assert(job->kind != NULL && job->table_uuid == NULL);
+	job->table_id = t->row.id;
 	job->table_uuid = t->uuid;
+	job->catalog = t->row.catalog;
 	job->ns = t->row.ns;
 	job->table = t->row.name;
 }
@@ -159,7 +162,9 @@ bifang_table_set_job(const BifangTable *t, BifangJob *job)
 BifangTarget
 bifang_table_target(const BifangTable *t)
 {
-	return (BifangTarget){.table_uuid = t->uuid,
+	return (BifangTarget){.table_id = t->row.id,
+						  .table_uuid = t->uuid,
+						  .catalog = t->row.catalog,
 						  .ns = t->row.ns,
 						  .table = t->row.name,
 						  .live_dir = t->options.live_dir,

@@ -18,7 +18,7 @@ static void
 make_durable(void)
 {
 	Assert(!handed_over);
-	bifang_modify_flush(NULL);
+	bifang_modify_flush(0);
 	bifang_writers_sync();
 }
 

@@ -48,11 +48,11 @@ pinned_ledger(const BifangLedger *l)
 }
 
 static void
-pin_ledgers(BifangWorklist *w, const char *table_uuid)
+pin_ledgers(BifangWorklist *w, int64 table_id)
 {
 	BfScanPins *pins = w->pins;
 	BfArena *lost = NULL;
-	List *ledgers = bifang_catalog_ledgers(table_uuid, w->snap);
+	List *ledgers = bifang_catalog_ledgers(table_id, w->snap);
 	ListCell *lc;
 
 	pins->ledgers =
@@ -89,8 +89,8 @@ open_lake(BifangWorklist *w, const BifangOptions *o)
 	w->pins->metadata_path = lake->point.metadata_path;
 	w->pins->snapshot_id = snapshot_of(&lake->point);
 	w->pins->current = lake->point.current;
-	if (lake->point.table->metadata->uuid[0] != '\0')
-		pin_ledgers(w, lake->point.table->metadata->uuid);
+	if (lake->point.table_id != 0)
+		pin_ledgers(w, lake->point.table_id);
 }
 
 static void
