@@ -21,6 +21,15 @@ bifang_formats(void)
 	return known;
 }
 
+const BifangFormat *
+bifang_format_find(const char *name)
+{
+	for (const BifangFormat *const *f = bifang_formats(); *f != NULL; f++)
+		if (strcmp((*f)->name, name) == 0)
+			return *f;
+	return NULL;
+}
+
 /* "a lake table, plain Parquet files, or ..." */
 static void
 append_formats(StringInfo s)

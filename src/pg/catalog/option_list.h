@@ -1,7 +1,7 @@
 /*
  * pg/catalog/option_list.h: the options, one row each, and the structs that the rows make.
  *
- *   X(member, name, type, where it may stand, default, who may set it, kinds of tables, help)
+ *   X(member, name, type, where it may stand, default, who may set it, which tables, help)
  *
  * A row makes a member of a struct and an entry of the table in option_table.c, so there is no
  * member without a row, no row that goes nowhere and none of another C type than its value. Adding
@@ -10,8 +10,8 @@
  *
  *   default   VALUE("true") is what the member has when the option is not given; TOLD("...") only
  *             says what is done then
- *   kinds     word of the kind of tables (option format) that alone makes use of it and on whose
- *             tables alone it may be set, or ANY_KIND
+ *   tables    LAKES, LOGS: those whose format (formats.h) says that they are such make use of it,
+ *             and on no others it may be set; ALL
  */
 #ifndef BIFANG_PG_CATALOG_OPTION_LIST_H
 #define BIFANG_PG_CATALOG_OPTION_LIST_H
@@ -55,31 +55,31 @@ typedef enum BifangIsolation
 /* What the table is and where. */
 #define BIFANG_PLACE_OPTIONS(X) \
 	X(format, "format", FORMAT, ON_SERVER | ON_TABLE | ON_IMPORT, \
-	  VALUE("iceberg"), ANYONE, ANY_KIND, \
+	  VALUE("iceberg"), ANYONE, ALL, \
 	  "what the table is: {formats}; on a server the default for its tables") \
 	X(location, "location", PATH, ON_TABLE | ON_IMPORT, \
-	  NO_DEFAULT, READERS, ANY_KIND, \
+	  NO_DEFAULT, READERS, ALL, \
 	  "{locations}") \
 	X(ns, "namespace", TEXT, ON_TABLE, \
-	  TOLD("the schema's name at creation"), ANYONE, "iceberg", \
+	  TOLD("the schema's name at creation"), ANYONE, LAKES, \
 	  "namespace of the lake table in the server's catalog") \
 	X(table, "table", TEXT, ON_TABLE, \
-	  TOLD("the relation's name at creation"), ANYONE, "iceberg", \
+	  TOLD("the relation's name at creation"), ANYONE, LAKES, \
 	  "name of the lake table in the server's catalog")
 
 /* What of a log counts. */
 #define BIFANG_LOG_OPTIONS(X) \
 	X(topic, "topic", TEXT, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, "kafka_log", \
+	  NO_DEFAULT, ANYONE, LOGS, \
 	  "the topic whose partitions are read, where the location names those of several") \
 	X(isolation, "isolation", ISOLATION, ON_TABLE | ON_IMPORT, \
-	  VALUE("read_committed"), ANYONE, "kafka_log", \
+	  VALUE("read_committed"), ANYONE, LOGS, \
 	  "whether records of aborted and open transactions are shown")
 
 /* How a new lake table is written. */
 #define BIFANG_WRITE_OPTIONS(X) \
 	X(partition_by, "partition_by", TEXT, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, "iceberg", \
+	  NO_DEFAULT, ANYONE, LAKES, \
 	  "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, " \
 	  "user_id)'; used at creation only")
 
@@ -87,96 +87,96 @@ typedef enum BifangIsolation
  * may. */
 #define BIFANG_HISTORY_OPTIONS(X) \
 	X(as_of_snapshot, "as_of_snapshot", INT8, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, "iceberg", \
+	  NO_DEFAULT, ANYONE, LAKES, \
 	  "the snapshot that is read, by number; such a table cannot be written") \
 	X(as_of_timestamp, "as_of_timestamp", TIME, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, "iceberg", \
+	  NO_DEFAULT, ANYONE, LAKES, \
 	  "the table is read as the lake had it then; such a table cannot be written") \
 	X(ref, "ref", TEXT, ON_TABLE, \
-	  NO_DEFAULT, ANYONE, "iceberg", \
+	  NO_DEFAULT, ANYONE, LAKES, \
 	  "the branch or tag that is read; such a table cannot be written") \
 	X(time_travel, "time_travel", BOOL, ON_SERVER | ON_TABLE, \
-	  VALUE("true"), ANYONE, "iceberg", \
+	  VALUE("true"), ANYONE, LAKES, \
 	  "whether the settings bifang.as_of_snapshot, bifang.as_of_timestamp and bifang.ref of " \
 	  "whoever reads say what is read; off: what stands there is read, whoever asks")
 
 /* What becomes of what was recorded: paths, values, bytes. */
 #define BIFANG_VALUE_OPTIONS(X) \
 	X(location_map, "location_map", MAP, ON_SERVER | ON_TABLE | ON_IMPORT, \
-	  NO_DEFAULT, READERS, ANY_KIND, \
+	  NO_DEFAULT, READERS, ALL, \
 	  "where files are that the metadata names: 'hdfs://nn:8020/wh=/data/wh,s3://b/x=/mnt/x'") \
 	X(invalid_text, "invalid_text", TEXT_POLICY, ON_SERVER | ON_TABLE, \
-	  VALUE("error"), ANYONE, ANY_KIND, \
+	  VALUE("error"), ANYONE, ALL, \
 	  "text that the database cannot hold: an error, U+FFFD for what is wrong, or NULL") \
 	X(out_of_range, "out_of_range", RANGE_POLICY, ON_SERVER | ON_TABLE, \
-	  VALUE("error"), ANYONE, ANY_KIND, \
+	  VALUE("error"), ANYONE, ALL, \
 	  "numbers, dates and times that the declared type cannot hold: an error or NULL") \
 	X(verify_checksums, "verify_checksums", BOOL, ON_SERVER | ON_TABLE, \
-	  VALUE("true"), ANYONE, ANY_KIND, \
+	  VALUE("true"), ANYONE, ALL, \
 	  "whether checksums of Parquet pages are looked at, where the writer stored them")
 
 /* Where the server keeps its tables. */
 #define BIFANG_SERVER_OPTIONS(X) \
 	X(warehouse, "warehouse", PATH, ON_SERVER, \
-	  TOLD(BIFANG_EMBEDDED_WAREHOUSE " in the data directory"), READERS, ANY_KIND, \
+	  TOLD(BIFANG_EMBEDDED_WAREHOUSE " in the data directory"), READERS, ALL, \
 	  "directory under which the catalog's tables live") \
 	X(live_dir, "live_dir", PATH, ON_SERVER, \
-	  TOLD("bifang/live/<database oid> in the data directory"), READERS, ANY_KIND, \
+	  TOLD("bifang/live/<database oid> in the data directory"), READERS, ALL, \
 	  "directory of live ledgers") \
 	X(catalog_name, "catalog_name", TEXT, ON_SERVER, \
-	  TOLD("the server's name"), ANYONE, ANY_KIND, \
+	  TOLD("the server's name"), ANYONE, ALL, \
 	  "name under which the catalog table knows the server's tables")
 
 /* Where another database has the server's catalog. All of it needs the host. */
 #define BIFANG_REMOTE_OPTIONS(X) \
 	X(catalog_host, "catalog_host", TEXT, ON_SERVER, \
-	  NO_DEFAULT, READERS, ANY_KIND, \
+	  NO_DEFAULT, READERS, ALL, \
 	  "host, address or socket directory of another PostgreSQL server that holds the catalog; " \
 	  "its tables are read-only here") \
 	X(catalog_port, "catalog_port", PORT, ON_SERVER, \
-	  TOLD("5432"), ANYONE, ANY_KIND, \
+	  TOLD("5432"), ANYONE, ALL, \
 	  "port of catalog_host") \
 	X(catalog_dbname, "catalog_dbname", TEXT, ON_SERVER, \
-	  TOLD("the remote user's name"), ANYONE, ANY_KIND, \
+	  TOLD("the remote user's name"), ANYONE, ALL, \
 	  "database of catalog_host that has the table iceberg_tables") \
 	X(catalog_schema, "catalog_schema", TEXT, ON_SERVER, \
-	  TOLD("the search_path there"), ANYONE, ANY_KIND, \
+	  TOLD("the search_path there"), ANYONE, ALL, \
 	  "schema of the table iceberg_tables") \
 	X(catalog_sslmode, "catalog_sslmode", SSLMODE, ON_SERVER, \
-	  TOLD("prefer"), ANYONE, ANY_KIND, \
+	  TOLD("prefer"), ANYONE, ALL, \
 	  "how the connection to catalog_host is secured, as libpq's sslmode") \
 	X(catalog_sslrootcert, "catalog_sslrootcert", PATH, ON_SERVER, \
-	  NO_DEFAULT, READERS, ANY_KIND, \
+	  NO_DEFAULT, READERS, ALL, \
 	  "file with certificates that catalog_host's must be signed by") \
 	X(catalog_timeout, "catalog_timeout", INT, ON_SERVER, \
-	  VALUE("10"), ANYONE, ANY_KIND, \
+	  VALUE("10"), ANYONE, ALL, \
 	  "seconds to wait for a connection to catalog_host, and for each answer")
 
 /* Who asks it. */
 #define BIFANG_LOGIN_OPTIONS(X) \
 	X(user, "user", TEXT, ON_MAPPING, \
-	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  NO_DEFAULT, ANYONE, ALL, \
 	  "user to connect as to catalog_host") \
 	X(password, "password", TEXT, ON_MAPPING, \
-	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  NO_DEFAULT, ANYONE, ALL, \
 	  "the user's password") \
 	X(password_required, "password_required", BOOL, ON_MAPPING, \
-	  VALUE("true"), SUPERUSERS, ANY_KIND, \
+	  VALUE("true"), SUPERUSERS, ALL, \
 	  "whether a role that is no superuser must connect with a password") \
 	X(sslcert, "sslcert", PATH, ON_MAPPING, \
-	  NO_DEFAULT, SUPERUSERS, ANY_KIND, \
+	  NO_DEFAULT, SUPERUSERS, ALL, \
 	  "file with a client certificate") \
 	X(sslkey, "sslkey", PATH, ON_MAPPING, \
-	  NO_DEFAULT, SUPERUSERS, ANY_KIND, \
+	  NO_DEFAULT, SUPERUSERS, ALL, \
 	  "file with the certificate's key")
 
 /* What a column is. */
 #define BIFANG_COLUMN_OPTIONS(X) \
 	X(field_id, "field_id", INT, ON_COLUMN, \
-	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  NO_DEFAULT, ANYONE, ALL, \
 	  "the column's field id in the lake table; without it the name decides") \
 	X(meta, "meta", META, ON_COLUMN, \
-	  NO_DEFAULT, ANYONE, ANY_KIND, \
+	  NO_DEFAULT, ANYONE, ALL, \
 	  "the column is no column of the table but tells where a row came from")
 
 /* Options of tables, by subject. */

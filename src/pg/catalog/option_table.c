@@ -51,10 +51,10 @@ struct OptionDef
 	const char *name;
 	const OptionType *type;
 	int places;
-	const char *value; /* default; NULL = none or `told` */
-	const char *told;  /* what is done without it, for bifang.options() */
-	Oid role;		   /* needed to set it and to use it */
-	const char *kind;  /* the kind of tables that makes use of it; NULL = any */
+	const char *value;				   /* default; NULL = none or `told` */
+	const char *told;				   /* what is done without it, for bifang.options() */
+	Oid role;						   /* needed to set it and to use it */
+	bool (*of)(const BifangFormat *f); /* tables that make use of it; NULL = all */
 	const char *about;
 	size_t offset; /* in the struct of its places */
 };
@@ -220,11 +220,9 @@ format_words(void)
 static void
 take_format(const OptionDef *d, const char *value, void *at)
 {
-	const BifangFormat *const *f = bifang_formats();
+	const BifangFormat *f = bifang_format_find(value);
 
-	while (*f != NULL && strcmp((*f)->name, value) != 0)
-		f++;
-	*(const BifangFormat **) at = *f != NULL ? *f : bifang_formats()[word_of(d, value)->value];
+	*(const BifangFormat **) at = f != NULL ? f : bifang_formats()[word_of(d, value)->value];
 }
 
 /* The functions of a type write what option_list.h says that it is. */
@@ -269,6 +267,18 @@ StaticAssertDecl(lengthof(words_META) == BF_FACT_COUNT, "a fact about rows lacks
 
 /* The table ----------------------------------------------------------------------------------- */
 
+static bool
+of_lakes(const BifangFormat *f)
+{
+	return f->lake;
+}
+
+static bool
+of_logs(const BifangFormat *f)
+{
+	return f->log;
+}
+
 /* What the columns of option_list.h mean here. */
 #define ON_SERVER BIFANG_ON_SERVER
 #define ON_TABLE BIFANG_ON_TABLE
@@ -281,7 +291,9 @@ StaticAssertDecl(lengthof(words_META) == BF_FACT_COUNT, "a fact about rows lacks
 #define ANYONE InvalidOid
 #define READERS ROLE_PG_READ_SERVER_FILES
 #define SUPERUSERS BIFANG_SUPERUSER
-#define ANY_KIND NULL
+#define ALL NULL
+#define LAKES of_lakes
+#define LOGS of_logs
 
 #define ROW(target, m, n, t, p, standard, r, k, text) \
 	{.name = n,                                       \
@@ -289,7 +301,7 @@ StaticAssertDecl(lengthof(words_META) == BF_FACT_COUNT, "a fact about rows lacks
 	 .places = p,                                     \
 	 standard,                                        \
 	 .role = r,                                       \
-	 .kind = k,                                       \
+	 .of = k,                                         \
 	 .about = text,                                   \
 	 .offset = offsetof(target, m)},
 #define TABLE_ROW(...) ROW(BifangOptions, __VA_ARGS__)
@@ -449,8 +461,21 @@ check_catalog_options(List *options)
 						errmsg("option \"%s\" needs option \"catalog_host\"", needs_host)));
 }
 
+/* The words of the formats whose tables make use of an option. */
+static char *
+formats_of(const OptionDef *d, const char *between)
+{
+	StringInfoData s;
+
+	initStringInfo(&s);
+	for (const BifangFormat *const *f = bifang_formats(); *f != NULL; f++)
+		if (d->of(*f))
+			appendStringInfo(&s, "%s%s", s.len == 0 ? "" : between, (*f)->name);
+	return s.data;
+}
+
 void
-bifang_option_check_format(List *options, BifangOptionPlace place, const char *format)
+bifang_option_check_format(List *options, BifangOptionPlace place, const BifangFormat *format)
 {
 	ListCell *lc;
 
@@ -460,23 +485,24 @@ bifang_option_check_format(List *options, BifangOptionPlace place, const char *f
 	{
 		const OptionDef *d = find_option(((DefElem *) lfirst(lc))->defname, place);
 
-		if (d != NULL && d->kind != NULL && strcmp(d->kind, format) != 0)
+		if (d != NULL && d->of != NULL && !d->of(format))
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 							errmsg("option \"%s\" means nothing for tables of format \"%s\"",
-								   d->name, format),
-							errhint("Drop it; it is for tables of format \"%s\".", d->kind)));
+								   d->name, format->name),
+							errhint("Drop it; it is for tables of format \"%s\".",
+									formats_of(d, "\" or \""))));
 	}
 }
 
 /* The table's own format; that of its server is not known to a validator. NULL: not given. */
-static const char *
+static const BifangFormat *
 given_format(List *options)
 {
 	ListCell *lc;
 
 	foreach (lc, options)
 		if (strcmp(((DefElem *) lfirst(lc))->defname, "format") == 0)
-			return defGetString(lfirst(lc));
+			return bifang_format_find(defGetString(lfirst(lc)));
 	return NULL;
 }
 
@@ -547,8 +573,9 @@ describe_option(const OptionDef *d, Datum *values, bool *nulls)
 		CStringGetTextDatum(d->type->kind != NULL ? d->type->kind : words_text(words_of(d->type)));
 	values[3] = text_or_null(d->value != NULL ? d->value : d->told, &nulls[3]);
 	values[4] = text_or_null(role, &nulls[4]);
-	values[5] = CStringGetTextDatum(d->kind == NULL ? bifang_formats_text(d->about)
-													: psprintf("%s: %s", d->kind, d->about));
+	values[5] =
+		CStringGetTextDatum(d->of == NULL ? bifang_formats_text(d->about)
+										  : psprintf("%s: %s", formats_of(d, ", "), d->about));
 }
 
 /* bifang.options(name, applies_to, kind, default, role, description) */

@@ -11,6 +11,8 @@
 
 #include "nodes/pg_list.h"
 
+#include "pg/catalog/formats.h"
+
 /* Where an option may stand. Each place has its own struct of values: BifangOptions for servers,
  * tables and IMPORT, BifangColumnOptions, BifangLoginOptions. */
 typedef enum BifangOptionPlace
@@ -24,9 +26,10 @@ typedef enum BifangOptionPlace
 
 /* Raises unless the current user may set all of them there; `place` 0 has none. */
 extern void bifang_option_check(List *options, int place);
-/* Raises when one of them is of no use for tables of `format`, a word of option format. What was
- * set before, and what a dump sets again, is let be: it does nothing there. */
-extern void bifang_option_check_format(List *options, BifangOptionPlace place, const char *format);
+/* Raises when one of them is of no use for tables of that format. What was set before, and what a
+ * dump sets again, is let be: it does nothing there. */
+extern void
+bifang_option_check_format(List *options, BifangOptionPlace place, const BifangFormat *format);
 /* Defaults into the struct of the places; what has none is 0 or NULL. */
 extern void bifang_option_defaults(int places, void *out);
 /* Values of the options that the place has into its struct; those of other names are left out.

@@ -15,7 +15,7 @@ bifang_import_options_get(List *options, BifangOptions *io)
 {
 	bifang_option_check(options, BIFANG_ON_IMPORT);
 	bifang_option_take(options, BIFANG_ON_IMPORT, io);
-	bifang_option_check_format(options, BIFANG_ON_IMPORT, io->format->name);
+	bifang_option_check_format(options, BIFANG_ON_IMPORT, io->format);
 }
 
 void

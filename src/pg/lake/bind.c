@@ -169,7 +169,7 @@ bind_table(Oid relid)
 	List *added = NIL;
 
 	bifang_options_get(relid, &o);
-	bifang_option_check_format(GetForeignTable(relid)->options, BIFANG_ON_TABLE, o.format->name);
+	bifang_option_check_format(GetForeignTable(relid)->options, BIFANG_ON_TABLE, o.format);
 	if (!o.format->lake || o.location != NULL)
 		return;
 	if (o.ns == NULL)

@@ -214,6 +214,7 @@ const BifangKind bifang_kind_kafka_dir = {
 	.format = {.name = "kafka_log",
 			   .is = "partition directories of a Kafka broker",
 			   .location = "partition directory or glob",
+			   .log = true,
 			   .needs_location = true},
 	.tiers = bf_scan_kafka_tiers,
 	.schema = &bf_kafka_schema,
