@@ -311,6 +311,24 @@ refused nested-externs <<<'#define CALLS(type, name) type name(int)
 static int f(void) { CALLS(int, bf_plant); return bf_plant(1); } int (*bf_f)(void) = f;'
 refused vla <<<'static int f(int n) { char a[n]; a[0] = 1; return a[0]; } int (*bf_f)(int) = f;'
 
+# --- kinds.pl -----------------------------------------------------------------------------------
+plant src/pg/lake/plant.c 'a kind of tables is told by comparing "lake"' <<<'static int a = strcmp(kind, "lake") == 0;'
+plant src/pg/lake/plant2.c 'a kind of tables is told by comparing "kafka_dir"' <<<$'static int a = !pg_strcasecmp("kafka_dir",\n\tkind);'
+plant src/pg/lake/plant3.c 'a kind of tables is told by comparing "ice"' <<<'static int a = strncmp(f(kind, 3), "ice", 3);'
+plant src/pg/write/plant4.c '"iceberg" is the word of a format' <<<'#define LAKE "iceberg"'
+plant src/pg/write/plant5.c '"kafka_log" is the word of a format' <<<$'static const char *const k = "kafka"\n\t"_log";'
+plant src/scan/plant6.c 'a kind of tables is told by comparing "kafka_log"' <<<'static int a = memcmp(kind, "kafka_log", 9);'
+plant src/pg/write/plant7.c 'the word of a format is compared' <<<'static int a = strcmp(a, o->format->name);'
+plant src/pg/write/plant8.c 'the word of a format is compared' <<<"static int a = o->format->name[0] == 'i';"
+plant src/pg/write/plant9.c 'the word of a format is compared' <<<"static int a = *o->format->name == 'i';"
+plant src/pg/write/plant10.c 'formats or kinds are compared' <<<'static int a = o->format == bifang_formats()[0];'
+plant src/pg/scan/plant11.c 'formats or kinds are compared' <<<'static int a = bifang_kind_of(&w->options) != k;'
+plant src/pg/scan/plant12.c 'a function of a kind is compared' <<<'static int a = w->kind->open == f;'
+plant src/pg/scan/plant13.c 'bifang_kind_lake is the row of a kind' <<<'static const void *k = &bifang_kind_lake;'
+plant src/pg/scan/files/plant14.c 'plant' <<<'static int a = strcmp(kind, "parquet");'
+unset 'planted[-1]' # its own
+judge test/lint/kinds.pl
+
 # --- style.pl -----------------------------------------------------------------------------------
 repeat() {
 	local i
@@ -394,6 +412,19 @@ plant src/vec/plant.h 'does not compile alone' <<<'extern BfPlant bf_plant(void)
 plant src/vec/plant2.h 'does not compile alone' <<<'int bf_plant = 1;'
 plant test/unit/lib/plant.h 'does not compile alone' <<<'extern BfPlant bf_plant(void);'
 judge test/lint/headers.sh src/vec/type.h $(ls src/vec/plant*.h test/unit/lib/plant.h)
+
+if server=$("${PG_CONFIG:-pg_config}" --includedir-server 2>/dev/null); then
+	for change in 's/ANYONE, LAKES,/ANYONE, LAKSE,/' 's/ANYONE, LOGS,/ANYONE, "kafka_log",/'; do
+		sed -i "$change" src/pg/catalog/option_list.h
+		${CORE_CC:-gcc} -std=gnu11 -Isrc -I"$server" -Werror -fsyntax-only src/pg/catalog/option_table.c >out 2>&1 &&
+			result 1 "an option for tables that there are none of compiles: $change"
+		grep -qE 'LAKSE|incompatible' out
+		result $? "options compile badly for another reason than $change: $(head -3 out)"
+		git checkout -q src
+	done
+else
+	skipped=$((skipped + 2))
+fi
 
 plant src/vec/plant.c '/h''ome/' <<<'/* see /h''ome/someone/notes */'
 plant src/vec/plant2.c 'FIX''ME' <<<'/* FIX''ME */'
