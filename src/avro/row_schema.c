@@ -4,6 +4,7 @@
  */
 #include "avro/internal.h"
 #include "avro/rows.h"
+#include "base/ascii.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -75,13 +76,7 @@ bfi_row_type(BfType t, BfiRowType *out, BfError *err)
 static bool
 is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
+	return bf_ascii_letter(c) || c == '_';
 }
 
 static bool
@@ -90,7 +85,7 @@ is_avro_name(const char *s)
 	if (!is_letter(*s))
 		return false;
 	for (; *s != '\0'; s++)
-		if (!is_letter(*s) && !is_digit(*s))
+		if (!is_letter(*s) && !bf_ascii_digit(*s))
 			return false;
 	return true;
 }
@@ -130,9 +125,9 @@ put_avro_name(BfBuffer *b, const char *s, BfError *err)
 		char c = *s;
 		uint32_t code = next_code_point(&s);
 
-		if (is_letter(c) || (is_digit(c) && !first))
+		if (is_letter(c) || (bf_ascii_digit(c) && !first))
 			BF_TRY(bf_buffer_u8(b, (uint8_t) c, err));
-		else if (is_digit(c))
+		else if (bf_ascii_digit(c))
 			BF_TRY(bf_buffer_printf(b, err, "_%c", c));
 		else if (code > 0xffff)
 			BF_TRY(bf_buffer_printf(b, err, "_x%X_x%X", 0xd7c0 + (code >> 10),

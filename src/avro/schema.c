@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "base/ascii.h"
+
 #define NAME_BUCKETS 512
 #define MIN_BYTES_CAP ((int64_t) 1 << 20)
 
@@ -107,11 +109,10 @@ get_int(const json_t *object, const char *key)
 		const char *text = json_string_value(v);
 		size_t len = json_string_length(v);
 
-		if (len == 0 || len > 10 || strspn(text, "0123456789") != len)
-			return -1;
-		n = 0;
-		for (size_t i = 0; i < len; i++)
-			n = n * 10 + (text[i] - '0');
+		int64_t digits;
+
+		if (len > 0 && bf_ascii_number(text, len, INT32_MAX, &digits) == len)
+			n = digits;
 	}
 	return n < 0 || n > INT32_MAX ? -1 : (int32_t) n;
 }

@@ -40,6 +40,22 @@ bf_ascii_hex(int c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* How many of n bytes are digits, from the first on; *out is their number, -1 if it is greater than
+ * max. What follows the first other byte is not looked at. */
+static inline size_t
+bf_ascii_number(const void *p, size_t n, int64_t max, int64_t *out)
+{
+	const uint8_t *c = p;
+	size_t i = 0;
+
+	BF_ASSERT(max >= 9);
+	*out = 0;
+	for (; i < n && bf_ascii_digit(c[i]); i++)
+		if (*out >= 0)
+			*out = *out > (max - (c[i] - '0')) / 10 ? -1 : *out * 10 + (c[i] - '0');
+	return i;
+}
+
 static inline int
 bf_ascii_lower(int c)
 {

@@ -1,6 +1,7 @@
 /*
  * Manifests and manifest lists, version 2, as Avro files in memory.
  */
+#include "base/ascii.h"
 #include "iceberg/internal.h"
 
 /* A field of a record, names and ids as in the specification. `type` is JSON, or with a key_id the
@@ -141,8 +142,8 @@ avro_name(BfArena *a, const char *name, const char **out, BfError *err)
 	BF_TRY_PTR(a, s, bf_arena_alloc(a, strlen(name) * 4 + 2), err);
 	for (const unsigned char *p = (const unsigned char *) name; *p != '\0'; p++)
 	{
-		bool digit = *p >= '0' && *p <= '9';
-		bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_';
+		bool digit = bf_ascii_digit(*p);
+		bool letter = bf_ascii_letter(*p) || *p == '_';
 
 		if (digit && n == 0)
 			s[n++] = '_';

@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/civil.h"
 #include "iceberg/internal.h"
 
@@ -38,14 +39,10 @@ wrong(const BfField *f, const json_t *json, BfError *err)
 static bool
 take_digits(const char **s, int n, int64_t *out)
 {
-	*out = 0;
-	for (; n > 0; n--, (*s)++)
-	{
-		if (**s < '0' || **s > '9')
-			return false;
-		*out = *out * 10 + (**s - '0');
-	}
-	return true;
+	size_t digits = bf_ascii_number(*s, (size_t) n, INT64_MAX, out);
+
+	*s += digits;
+	return digits == (size_t) n;
 }
 
 static bool
@@ -187,15 +184,6 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 	return true;
 }
 
-static int
-hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool
 bfi_uuid_from_text(BfView text, uint8_t out[16])
 {
@@ -203,7 +191,7 @@ bfi_uuid_from_text(BfView text, uint8_t out[16])
 
 	for (uint32_t i = 0; i < text.len; i++)
 	{
-		int d = hex_digit(text.ptr[i]);
+		int d = bf_ascii_hex(text.ptr[i]);
 
 		if (text.ptr[i] == '-')
 			continue;
@@ -226,7 +214,7 @@ hex_bytes(BfArena *a, const char *s, size_t n, bool *ok, BfView *out, BfError *e
 	BF_NEW(a, p, n / 2, err);
 	for (size_t i = 0; i < n && *ok; i++)
 	{
-		int d = hex_digit((uint8_t) s[i]);
+		int d = bf_ascii_hex(s[i]);
 
 		*ok = d >= 0;
 		p[i / 2] = (uint8_t) (p[i / 2] << 4 | d);

@@ -70,15 +70,9 @@ map_item(const BfAvroValue *map, int32_t i, int32_t key_id, int32_t *field_id,
 	if (map->schema->type == BF_AVRO_MAP)
 	{
 		BfView k = map->u.list.keys[i];
-		int64_t v = 0;
+		int64_t v;
 
-		for (uint32_t c = 0; c < k.len; c++)
-		{
-			if (k.ptr[c] < '0' || k.ptr[c] > '9' || v > INT32_MAX)
-				return false;
-			v = v * 10 + (k.ptr[c] - '0');
-		}
-		if (k.len == 0 || v > INT32_MAX)
+		if (k.len == 0 || bf_ascii_number(k.ptr, k.len, INT32_MAX, &v) != k.len || v < 0)
 			return false;
 		*field_id = (int32_t) v;
 		*value = item;
@@ -329,14 +323,12 @@ read_entry(ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfError *
 static int32_t
 header_number(const BfAvroReader *reader, const char *key)
 {
-	char digits[12];
 	BfView text;
+	int64_t v;
 
-	if (!bf_avro_metadata(reader, key, &text) || text.len == 0 || text.len >= sizeof digits)
+	if (!bf_avro_metadata(reader, key, &text) || text.len == 0)
 		return -1;
-	memcpy(digits, text.ptr, text.len);
-	digits[text.len] = '\0';
-	return strspn(digits, "0123456789") == text.len ? atoi(digits) : -1;
+	return bf_ascii_number(text.ptr, text.len, INT32_MAX, &v) == text.len ? (int32_t) v : -1;
 }
 
 /* A field of the spec in the header's JSON: does it say the same as the table's metadata? Names

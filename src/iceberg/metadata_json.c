@@ -32,7 +32,7 @@ check_bounds(const BfHost *host, const uint8_t *text, size_t n, const char *what
 				in_string = false;
 			continue;
 		}
-		digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+		digits = bf_ascii_digit(c) ? digits + 1 : 0;
 		if (digits >= 19)
 			*wide |= digits > 19 || memcmp(text + i - 18, "9223372036854775807", 19) > 0;
 		switch (c)
@@ -89,7 +89,7 @@ narrow_ids(const uint8_t *text, size_t n, BfBuffer *out, BfError *err)
 		size_t end = i;
 		uint64_t id;
 
-		while (end < n && text[end] >= '0' && text[end] <= '9')
+		while (end < n && bf_ascii_digit(text[end]))
 			end++;
 		if (end - i >= 19 && end - i < sizeof digits && is_snapshot_id(text, i))
 		{
@@ -229,7 +229,7 @@ bfi_json_int(const json_t *value, const char *where, const char *key, int64_t mi
 			errno = 0;
 			v = (int64_t) strtoull(s, &end, 10);
 		}
-		if (errno != 0 || end == s || *end != '\0' || (s[0] != '-' && (s[0] < '0' || s[0] > '9')))
+		if (errno != 0 || end == s || *end != '\0' || (s[0] != '-' && !bf_ascii_digit(s[0])))
 			return wrong(where, key, "an integer", err);
 	}
 	else

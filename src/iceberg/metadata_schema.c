@@ -71,16 +71,16 @@ parse_numbers(const char *s, char open, char close, int32_t *numbers, int32_t n)
 		return false;
 	for (int32_t i = 0; i < n; i++)
 	{
-		int64_t v = 0;
-		int32_t digits = 0;
+		int64_t v;
+		size_t digits;
 
 		while (bf_ascii_space(*s))
 			s++;
-		for (; *s >= '0' && *s <= '9' && digits < 10; s++, digits++)
-			v = v * 10 + (*s - '0');
+		digits = bf_ascii_number(s, strlen(s), INT32_MAX, &v);
+		s += digits;
 		while (bf_ascii_space(*s))
 			s++;
-		if (digits == 0 || v > INT32_MAX || *s++ != (i == n - 1 ? close : ','))
+		if (digits == 0 || v < 0 || *s++ != (i == n - 1 ? close : ','))
 			return false;
 		numbers[i] = (int32_t) v;
 	}

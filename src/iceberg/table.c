@@ -39,11 +39,10 @@ int64_t
 bfi_metadata_version(const char *name)
 {
 	const char *p = name[0] == 'v' ? name + 1 : name;
-	int64_t version = 0;
-	int32_t digits = 0;
+	int64_t version;
+	size_t digits = bf_ascii_number(p, strlen(p), INT64_MAX, &version);
 
-	for (; *p >= '0' && *p <= '9' && digits <= VERSION_DIGITS_MAX; p++, digits++)
-		version = version * 10 + (*p - '0');
+	p += digits;
 	if (digits == 0 || digits > VERSION_DIGITS_MAX || !is_metadata_name(name))
 		return -1;
 	if (*p == '-')
@@ -129,14 +128,14 @@ follow_hint(BfArena *a, const char *dir, const char **out, BfError *err)
 	char hint[HINT_BYTES_MAX + 1];
 	const char *next;
 	int64_t version;
-	char *end;
+	size_t digits;
 
 	*out = NULL;
 	BF_TRY(read_hint(a, dir, hint, err));
 	if (hint[0] == '\0')
 		return BF_OK;
-	version = strtoll(hint, &end, 10);
-	if (*end != '\0' || strlen(hint) > VERSION_DIGITS_MAX || version < 0)
+	digits = bf_ascii_number(hint, strlen(hint), INT64_MAX, &version);
+	if (hint[digits] != '\0' || digits > VERSION_DIGITS_MAX)
 		return probe(a, dir, hint, out, err);
 	BF_TRY(probe_version(a, dir, version, out, err));
 	if (*out == NULL)

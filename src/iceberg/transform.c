@@ -33,18 +33,17 @@ static bool
 split_text(const char *text, size_t *name_len, int64_t *param)
 {
 	const char *open = strchr(text, '[');
-	const char *p;
+	size_t n;
 
 	*param = -1;
 	*name_len = strlen(text);
 	if (open == NULL)
 		return true;
 	*name_len = (size_t) (open - text);
-	*param = 0;
-	for (p = open + 1; *p >= '0' && *p <= '9'; p++)
-		if (*param <= INT32_MAX)
-			*param = *param * 10 + (*p - '0');
-	return p > open + 1 && p[0] == ']' && p[1] == '\0';
+	n = bf_ascii_number(open + 1, strlen(open + 1), INT32_MAX, param);
+	if (*param < 0)
+		*param = INT64_MAX;
+	return n > 0 && strcmp(open + 1 + n, "]") == 0;
 }
 
 BfStatus

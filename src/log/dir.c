@@ -2,6 +2,7 @@
  * What a ledger's or a broker's directory has: segments in order, with their indexes, snapshots and
  * fixed sizes. A segment that waits to be swapped in counts while the plain one is missing.
  */
+#include "base/ascii.h"
 #include "base/sort.h"
 #include "log/internal.h"
 
@@ -34,16 +35,10 @@ typedef struct FoundFile
 static bool
 parse_name(const char *name, FoundFile *out)
 {
-	int64_t offset = 0;
+	int64_t offset;
 
-	for (int i = 0; i < NAME_DIGITS; i++)
-	{
-		int digit = name[i] - '0';
-
-		if (digit < 0 || digit > 9 || offset > (BF_ENTRY_MAX - digit) / 10)
-			return false;
-		offset = offset * 10 + digit;
-	}
+	if (bf_ascii_number(name, NAME_DIGITS, BF_ENTRY_MAX, &offset) < NAME_DIGITS || offset < 0)
+		return false;
 	for (int k = 0; k < FILE_KINDS; k++)
 		if (strcmp(name + NAME_DIGITS, suffixes[k]) == 0)
 		{

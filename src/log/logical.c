@@ -4,6 +4,7 @@
  */
 #include "log/rangeset.h"
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "log/internal.h"
 
@@ -17,23 +18,10 @@ bf_is_logical_path(const char *path)
 	return strncmp(path, BF_LOGICAL_SCHEME, SCHEME_BYTES) == 0;
 }
 
-static int
-hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 static bool
 is_unreserved(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-		   c == '.' || c == '_' || c == '~';
+	return bf_ascii_letter(c) || bf_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 /* The path segment [start, start + n) of `path` without its percent signs. */
@@ -52,8 +40,8 @@ decode_name(BfArena *a, const char *path, size_t start, size_t n, const char **o
 
 		if (c == '%')
 		{
-			int hi = i + 1 < n ? hex_value(s[i + 1]) : -1;
-			int lo = i + 2 < n ? hex_value(s[i + 2]) : -1;
+			int hi = i + 1 < n ? bf_ascii_hex(s[i + 1]) : -1;
+			int lo = i + 2 < n ? bf_ascii_hex(s[i + 2]) : -1;
 
 			BF_DATA(err, hi >= 0 && lo >= 0 && hi * 16 + lo != 0, (int64_t) (start + i),
 					"\"%%\" is not followed by two hexadecimal digits of a character");
@@ -122,8 +110,6 @@ bf_logical_parse(BfArena *a, const char *path, BfLogicalFile *out, BfError *err)
 static BfStatus
 encode_name(const char *name, BfBuffer *out, BfError *err)
 {
-	static const char hex[] = "0123456789ABCDEF";
-
 	for (const char *s = name; *s != '\0'; s++)
 	{
 		uint8_t c = (uint8_t) *s;
@@ -131,11 +117,7 @@ encode_name(const char *name, BfBuffer *out, BfError *err)
 		if (is_unreserved(*s))
 			BF_TRY(bf_buffer_u8(out, c, err));
 		else
-		{
-			const uint8_t escaped[3] = {'%', (uint8_t) hex[c >> 4], (uint8_t) hex[c & 15]};
-
-			BF_TRY(bf_buffer_append(out, escaped, sizeof escaped, err));
-		}
+			BF_TRY(bf_buffer_printf(out, err, "%%%02X", c));
 	}
 	return bf_buffer_u8(out, '/', err);
 }

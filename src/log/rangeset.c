@@ -3,6 +3,7 @@
  */
 #include "log/rangeset.h"
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "log/internal.h"
 
@@ -11,22 +12,12 @@ BfStatus
 bfi_text_number(BfCursor *c, int64_t max, int64_t *out, BfError *err)
 {
 	int64_t start = bf_cursor_offset(c);
-	const uint8_t *p = c->pos;
-	int64_t v = 0;
+	size_t n = bf_ascii_number(c->pos, bf_cursor_left(c), max, out);
 
-	BF_ASSERT(max >= 9);
-	while (c->pos < c->end && *c->pos >= '0' && *c->pos <= '9')
-	{
-		int digit = *c->pos - '0';
-
-		BF_DATA(err, v <= (max - digit) / 10, start, "a number is greater than %lld",
-				(long long) max);
-		v = v * 10 + digit;
-		c->pos++;
-	}
-	BF_DATA(err, c->pos > p, start, "a number is expected");
-	BF_DATA(err, *p != '0' || c->pos == p + 1, start, "a number has leading zeros");
-	*out = v;
+	BF_DATA(err, *out >= 0, start, "a number is greater than %lld", (long long) max);
+	BF_DATA(err, n > 0, start, "a number is expected");
+	BF_DATA(err, *c->pos != '0' || n == 1, start, "a number has leading zeros");
+	c->pos += n;
 	return BF_OK;
 }
 

@@ -8,17 +8,20 @@
  * signed bytes, whatever the type, and for bytes some writers compared something else again
  * (PARQUET-251): they are used where signed order is the type's order, or where both are equal.
  */
+#include "base/ascii.h"
 #include "parquet/internal.h"
 
 /* Digits at *p; -1 when there are none. Large numbers are capped. */
 static int32_t
 parse_number(const char **p)
 {
-	int32_t n = -1;
+	int64_t v;
+	size_t digits = bf_ascii_number(*p, strlen(*p), INT32_MAX, &v);
 
-	for (; **p >= '0' && **p <= '9'; (*p)++)
-		n = n < 0 ? **p - '0' : n < 100000 ? n * 10 + (**p - '0') : n;
-	return n;
+	*p += digits;
+	if (digits == 0)
+		return -1;
+	return v < 0 ? INT32_MAX : (int32_t) v;
 }
 
 static void

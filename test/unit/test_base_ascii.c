@@ -48,3 +48,39 @@ TEST(base_ascii_same)
 	EXPECT(bf_ascii_same_bytes("DAYS", "dawn", 2));
 	EXPECT(!bf_ascii_same_bytes("DAYS", "dawn", 3));
 }
+
+TEST(base_ascii_number)
+{
+	static const struct
+	{
+		const char *text;
+		int64_t max;
+		size_t digits;
+		int64_t value;
+	} cases[] = {
+		{"", 9, 0, 0},
+		{"a1", 9, 0, 0},
+		{"-1", 9, 0, 0},
+		{"0", 9, 1, 0},
+		{"007_8", 9, 3, 7},
+		{"10", 9, 2, -1},
+		{"1000000", 9, 7, -1},
+		{"9223372036854775807", INT64_MAX, 19, INT64_MAX},
+		{"9223372036854775808", INT64_MAX, 19, -1},
+		{"9223372036854775806", INT64_MAX - 1, 19, INT64_MAX - 1},
+		{"9223372036854775807", INT64_MAX - 1, 19, -1},
+		{"99999999999999999999999999", INT64_MAX, 26, -1},
+		{"2147483647,", INT32_MAX, 10, INT32_MAX},
+		{"2147483648,", INT32_MAX, 10, -1},
+	};
+	int64_t v;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		EXPECT_EQ(bf_ascii_number(cases[i].text, strlen(cases[i].text), cases[i].max, &v),
+				  cases[i].digits);
+		EXPECT_EQ(v, cases[i].value);
+	}
+	EXPECT_EQ(bf_ascii_number("1234", 2, INT64_MAX, &v), 2);
+	EXPECT_EQ(v, 12);
+}

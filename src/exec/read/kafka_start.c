@@ -3,6 +3,7 @@
  */
 #include "exec/read/kafka_start.h"
 
+#include "base/ascii.h"
 #include "exec/read/kafka_dir.h"
 #include "io/source.h"
 
@@ -13,21 +14,14 @@
 static BfStatus
 take_number(BfCursor *c, uint8_t end, int64_t *out, BfError *err)
 {
-	int64_t start = bf_cursor_offset(c);
-	const uint8_t *p = c->pos;
+	size_t left = bf_cursor_left(c);
+	size_t n = bf_ascii_number(c->pos, left, INT64_MAX, out);
 
-	BF_ASSERT(end < '0' || end > '9');
-	*out = 0;
-	for (; c->pos < c->end && *c->pos >= '0' && *c->pos <= '9'; c->pos++)
-	{
-		int digit = *c->pos - '0';
-
-		BF_DATA(err, *out <= (INT64_MAX - digit) / 10, start, "a number is too large");
-		*out = *out * 10 + digit;
-	}
-	BF_DATA(err, c->pos > p && c->pos < c->end && *c->pos == end, start,
+	BF_ASSERT(!bf_ascii_digit(end));
+	BF_DATA(err, *out >= 0, bf_cursor_offset(c), "a number is too large");
+	BF_DATA(err, n > 0 && n < left && c->pos[n] == end, bf_cursor_offset(c),
 			"a number is expected in a checkpoint of start offsets");
-	c->pos++;
+	c->pos += n + 1;
 	return BF_OK;
 }
 

@@ -74,15 +74,9 @@ put_variant(BifangOut *o, BfView v, StringInfo s)
 static void
 put_hex(BfView v, StringInfo s)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	appendStringInfoString(s, "\"\\\\x");
 	enlargeStringInfo(s, (int) Min((uint64) v.len * 2 + 2, (uint64) PG_INT32_MAX));
-	for (uint32 i = 0; i < v.len; i++)
-	{
-		appendStringInfoCharMacro(s, digits[v.ptr[i] >> 4]);
-		appendStringInfoCharMacro(s, digits[v.ptr[i] & 15]);
-	}
+	s->len += (int) hex_encode((const char *) v.ptr, v.len, s->data + s->len);
 	appendStringInfoChar(s, '"');
 }
 

@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "base/ascii.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
 #include "pg/convert/typemap.h"
@@ -173,8 +174,8 @@ path_part(const char *name, bool *changed)
 	char *part = pstrdup(name);
 
 	for (char *p = part; *p != '\0'; p++)
-		if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-			  *p == '_' || *p == '-' || (*p == '.' && p != part)))
+		if (!(bf_ascii_letter(*p) || bf_ascii_digit(*p) || *p == '_' || *p == '-' ||
+			  (*p == '.' && p != part)))
 		{
 			*p = '_';
 			*changed = true;
