@@ -107,27 +107,24 @@ put_bytes(BfBuffer *key, BfView v, BfError *err)
 static BfStatus
 put_decimal(BfBuffer *key, BfView v, BfError *err)
 {
-	bf_u128 x;
+	bf_i128 x = 0; /* of no bytes at all */
 
+	if (v.len == 0 || bf_view_i128(v, &x))
+	{
+		put_wide(key, x);
+		return BF_OK;
+	}
 	while (v.len > 1 &&
 		   ((v.ptr[0] == 0 && v.ptr[1] < 0x80) || (v.ptr[0] == 0xff && v.ptr[1] >= 0x80)))
 	{
 		v.ptr++;
 		v.len--;
 	}
-	if (v.len > KEY_INTEGER_MAX)
-	{
-		BF_TRY(bf_buffer_reserve(key, FIXED_BYTES + (size_t) v.len, err));
-		put_head(key, KEY_BIG, v.len);
-		memcpy(key->data + key->len, v.ptr, v.len);
-		key->len += v.len;
-		return BF_OK;
-	}
-	/* Of no bytes at all: 0. */
-	x = v.len > 0 && v.ptr[0] >= 0x80 ? ~(bf_u128) 0 : 0;
-	for (uint32_t i = 0; i < v.len; i++)
-		x = x << 8 | v.ptr[i];
-	put_wide(key, (bf_i128) x);
+	BF_ASSERT(v.len > KEY_INTEGER_MAX);
+	BF_TRY(bf_buffer_reserve(key, FIXED_BYTES + (size_t) v.len, err));
+	put_head(key, KEY_BIG, v.len);
+	memcpy(key->data + key->len, v.ptr, v.len);
+	key->len += v.len;
 	return BF_OK;
 }
 
