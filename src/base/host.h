@@ -37,6 +37,14 @@ typedef struct BfPathInfo
 	uint64_t inode;	  /* with size and mtime the identity of the content for caches */
 } BfPathInfo;
 
+/* Is it still the file that it was, for what is kept of its content? */
+static inline bool
+bf_same_file(const BfPathInfo *a, const BfPathInfo *b)
+{
+	return a->kind == b->kind && a->size == b->size && a->mtime_us == b->mtime_us &&
+		   a->inode == b->inode;
+}
+
 /* Called once per directory entry ("." and ".." left out); a status other than BF_OK ends the
  * listing and is returned. The order is that of strcmp on the names. */
 typedef BfStatus (*BfListEntry)(void *arg, const char *name, BfPathKind kind, BfError *err);

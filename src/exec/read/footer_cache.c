@@ -51,13 +51,6 @@ bf_footer_cache_bytes(const BfFooterCache *c)
 	return c->lru.bytes;
 }
 
-static bool
-same_file(const BfPathInfo *a, const BfPathInfo *b)
-{
-	return a->kind == b->kind && a->size == b->size && a->mtime_us == b->mtime_us &&
-		   a->inode == b->inode;
-}
-
 /* The footer over the caller's source, kept as long as the caller's arena. */
 static BfStatus
 hand_out(Footer *f, BfArena *a, BfSource *source, BfParquetFile **out, BfError *err)
@@ -115,7 +108,7 @@ open_new(BfLru *l, BfArena *a, const char *path, const BfPathInfo *info, BfSourc
 	BF_TRY(decode(l, path, source, &f, err));
 	f->info = *info;
 	if (info->mtime_us < host->now_us(host) - SETTLED_US &&
-		host->stat(host, path, &after, &ignored) == BF_OK && same_file(info, &after))
+		host->stat(host, path, &after, &ignored) == BF_OK && bf_same_file(info, &after))
 		insert(l, f);
 	status = hand_out(f, a, source, out, err);
 	if (!f->item.kept && f->item.holds == 0)
@@ -141,10 +134,10 @@ bf_footer_open(BfFooterCache *c, BfArena *a, const char *path, BfIoCounters *io,
 	BF_TRY(l->host->stat(l->host, path, &before, err));
 	BF_TRY(bf_source_open(a, path, io, &source, err));
 	BF_TRY(l->host->stat(l->host, path, &after, err));
-	if (!same_file(&before, &after) || before.size != bf_source_size(source))
+	if (!bf_same_file(&before, &after) || before.size != bf_source_size(source))
 		return bf_parquet_open(a, source, NULL, out, err);
 	item = bf_lru_find(l, path, NULL);
-	if (item != NULL && same_file(&((Footer *) item)->info, &before))
+	if (item != NULL && bf_same_file(&((Footer *) item)->info, &before))
 	{
 		bf_lru_touch(l, item);
 		if (io != NULL)

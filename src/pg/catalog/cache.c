@@ -30,12 +30,6 @@ typedef struct Entry
 /* Most recently used first. */
 static dlist_head entries = DLIST_STATIC_INIT(entries);
 
-static bool
-same_file(const BfPathInfo *a, const BfPathInfo *b)
-{
-	return a->size == b->size && a->mtime_us == b->mtime_us && a->inode == b->inode;
-}
-
 static void
 drop(Entry *e)
 {
@@ -102,7 +96,7 @@ find(const char *path, const char *map, const BfPathInfo *identity)
 
 		if (strcmp(e->path, path) != 0 || strcmp(e->map, map) != 0)
 			continue;
-		if (same_file(&e->identity, identity))
+		if (bf_same_file(&e->identity, identity))
 		{
 			dlist_move_head(&entries, &e->node);
 			return e;
