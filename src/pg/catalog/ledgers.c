@@ -180,6 +180,39 @@ bifang_catalog_all_ledgers(Snapshot snap)
 }
 
 List *
+bifang_catalog_ledger_versions(int64 ledger_id, bool *settled)
+{
+	Relation rel = bifang_rows_open("ledger", AccessShareLock);
+	List *result = NIL;
+	SnapshotData dirty;
+	ScanKeyData key;
+	BifangRows rows;
+	HeapTuple tuple;
+
+	InitDirtySnapshot(dirty);
+	*settled = true;
+	bifang_rows_key_int8(&key, LEDGER_ID, ledger_id);
+	rows = bifang_rows_begin(rel, "ledger_pkey", &dirty, 1, &key);
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
+	{
+		*settled &= !TransactionIdIsValid(dirty.xmin) && !TransactionIdIsValid(dirty.xmax);
+		result = lappend(result, ledger_from_tuple(rel, tuple));
+	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+List *
+bifang_catalog_open_or_coming(int64 table_id)
+{
+	SnapshotData dirty;
+
+	InitDirtySnapshot(dirty);
+	return bifang_catalog_open_ledgers(table_id, &dirty);
+}
+
+List *
 bifang_catalog_open_ledgers(int64 table_id, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
@@ -258,10 +291,10 @@ bifang_catalog_insert_ledger(const BifangLedger *l, CommandId cid)
 	table_close(rel, RowExclusiveLock);
 }
 
-/* The row that the transaction sees, locked, provided that it is the newest. Whoever changes a
- * ledger holds its lock, so nobody else is at it; but with one snapshot for the whole transaction
- * somebody may have changed it since. A new version of ours would then be visible beside the old
- * one. */
+/* The row that the transaction sees, locked, provided that it is the newest. Whoever changes
+ * ledgers holds a lock of the table, so nobody else is at it; but with one snapshot for the whole
+ * transaction somebody may have changed it since. A new version of ours would then be visible
+ * beside the old one. */
 static HeapTuple
 lock_ledger_row(Relation rel, int64 ledger_id)
 {

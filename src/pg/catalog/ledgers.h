@@ -47,6 +47,13 @@ extern List *bifang_catalog_open_ledgers(int64 table_id, Snapshot snap);
 /* One ledger; NULL when not visible. */
 extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
 
+/* Every version of the ledger's row that counts or may come to count, without ends, as of now: one
+ * that a running transaction made, one that it replaced or deleted. *settled: no other transaction
+ * is at it. */
+extern List *bifang_catalog_ledger_versions(int64 ledger_id, bool *settled);
+/* Ids of open ledgers of the table, those included that running transactions are making. */
+extern List *bifang_catalog_open_or_coming(int64 table_id);
+
 /* Ledgers of all tables, without their ends. */
 extern List *bifang_catalog_all_ledgers(Snapshot snap);
 

@@ -46,6 +46,7 @@
 #include "pg/server/encoding.h"
 #include "pg/server/settings.h"
 #include "pg/write/partition.h"
+#include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_on_create_foreign_table);
 
@@ -197,6 +198,7 @@ bind_table(Oid relid)
 		if (!bifang_lookup_now(&o, &row))
 			elog(ERROR, "lake table %s.%s vanished", o.ns, o.table);
 	}
+	bifang_table_lock(&o, BIFANG_TABLE_WRITE, &row);
 	Assert(row.metadata_location != NULL);
 	bind_columns(relid, &row);
 	CommandCounterIncrement();

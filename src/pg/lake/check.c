@@ -329,14 +329,16 @@ check_names(Check *c)
 }
 
 static void
+found_orphan(void *arg, const BifangGarbage *g)
+{
+	found(arg, "notice", g->path, "orphan: nothing names it");
+}
+
+static void
 check_orphans(Check *c)
 {
-	List *orphans = list_concat(bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid),
-								bifang_orphan_offloads(&c->t.row, c->t.ice));
-	ListCell *lc;
-
-	foreach (lc, orphans)
-		found(c, "notice", ((BifangGarbage *) lfirst(lc))->path, "orphan: nothing names it");
+	bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid, found_orphan, c);
+	bifang_orphan_offloads(&c->t.row, c->t.ice, found_orphan, c);
 }
 
 Datum

@@ -38,7 +38,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
-#include "pg/write/locks.h"
+#include "pg/write/modify.h"
 #include "pg/write/partition.h"
 #include "pg/write/owner.h"
 #include "pg/write/table.h"
@@ -534,18 +534,15 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 
 	bifang_catalog_check_uuid(row, t->metadata->uuid);
 	check_purge(o, row, t);
-	Assert(bifang_table_is_locked(row->id));
+	Assert(bifang_table_is_locked(row->id, BIFANG_TABLE_DROP));
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_ledgers(row->id, snap);
 	foreach (lc, ledgers)
 	{
 		BifangLedger *l = lfirst(lc);
 
+		CHECK_FOR_INTERRUPTS();
 		(void) bifang_writer_retire(l->id);
-		if (!bifang_lock_ledger(l->id, false))
-			ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
-							errmsg("lake table %s.%s is being written to", row->ns, row->name)));
-		Assert(bifang_ledger_is_locked(l->id));
 		bifang_catalog_delete_ledger(l->id);
 		(void) bifang_catalog_prune_appends(l->id, PG_INT64_MAX, snap);
 		if (l->state != BIFANG_LEDGER_OFFLOADED && strcmp(l->origin, bifang_catalog_origin()) == 0)
@@ -569,11 +566,11 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 					&o);
 	if (!has_privs_of_role(GetUserId(), GetForeignServer(o.serverid)->owner))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_SERVER, NameStr(*PG_GETARG_NAME(0)));
-	if (!bifang_lookup_now(&o, &row))
-		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
-						errmsg("lake table %s.%s does not exist in catalog \"%s\"", row.ns,
-							   row.name, row.catalog)));
-	bifang_lock_table(row.id);
+	bifang_table_lock(&o, BIFANG_TABLE_DROP, &row);
+	if (bifang_modify_is_running(row.id))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
+						errmsg("a statement of this session inserts into lake table %s.%s", row.ns,
+							   row.name)));
 	if (!bifang_catalog_delete_table(&row))
 		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 						errmsg("lake table %s.%s changed meanwhile", row.ns, row.name)));

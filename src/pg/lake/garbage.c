@@ -8,8 +8,8 @@
  * to remove and deletes the row again.
  *
  * A left-over was never named by a committed row. It is told from a file of a running transaction
- * by the ledger's lock: a transaction that makes or offloads a ledger holds it from before the file
- * exists to its end.
+ * by the ledger's lock, which one that makes or offloads a ledger holds from before the file exists
+ * until there is a row that names it, seen here although it is not committed.
  *
  * What a row of any table names stays, by whatever path it is reached, and so does what lies in
  * directories that are not marked as this database's own (pg/write/owner.h).
@@ -223,17 +223,6 @@ remove_path(const BifangGarbage *g, HTAB *named)
 	return true;
 }
 
-static int64
-remove_orphans(List *orphans, HTAB *named)
-{
-	int64 removed = 0;
-	ListCell *lc;
-
-	foreach (lc, orphans)
-		removed += remove_path(lfirst(lc), named);
-	return removed;
-}
-
 /* The queue ----------------------------------------------------------------------------------- */
 
 static FullTransactionId
@@ -337,17 +326,24 @@ static bool
 is_orphan(int64 ledger_id, const char *path, bool is_dir)
 {
 	Snapshot snap;
-	BifangLedger *l;
+	List *versions;
+	ListCell *lc;
+	bool settled;
 	bool orphan;
 
 	if (!bifang_lock_ledger(ledger_id, false))
 		return false;
+	versions = bifang_catalog_ledger_versions(ledger_id, &settled);
+	/* No row: the whole table was dropped, and the directory of its offload files with it. */
+	orphan = is_dir || versions != NIL;
+	foreach (lc, versions)
+	{
+		const BifangLedger *l = lfirst(lc);
+		const char *named = is_dir ? l->live_dir : l->offload_path;
+
+		orphan = orphan && (named == NULL || !bifang_same_file(named, path));
+	}
 	snap = RegisterSnapshot(GetLatestSnapshot());
-	l = bifang_catalog_ledger(ledger_id, snap);
-	if (is_dir)
-		orphan = l == NULL || !bifang_same_file(l->live_dir, path);
-	else /* no row: the whole table was dropped, and its directory with it */
-		orphan = l != NULL && (l->offload_path == NULL || !bifang_same_file(l->offload_path, path));
 	orphan = orphan && !bifang_catalog_is_queued(path, snap);
 	UnregisterSnapshot(snap);
 	if (!orphan)
@@ -383,58 +379,62 @@ is_our_ledger(const char *dir, const char *table_uuid)
 		   none;
 }
 
-static List *
-orphans_in(const char *dir, const char *suffix, bool is_dir, const char *table_uuid)
+typedef struct Search
 {
-	List *result = NIL;
-	ListCell *lc;
+	const char *suffix;
+	bool is_dir;
+	const char *table_uuid; /* NULL = of any */
+	BifangOrphanVisit visit;
+	void *arg;
+} Search;
+
+static void
+search(const Search *s, const char *dir)
+{
 	List *names = list_directory(dir);
+	ListCell *lc;
 
 	foreach (lc, names)
 	{
-		int64 id = ledger_of_name(lfirst(lc), suffix);
-		char *path;
+		int64 id = ledger_of_name(lfirst(lc), s->suffix);
+		BifangGarbage g = {.is_dir = s->is_dir};
 		bool ours;
 
 		CHECK_FOR_INTERRUPTS();
 		if (id < 0)
 			continue;
-		path = psprintf("%s/%s", dir, (char *) lfirst(lc));
-		ours = !is_dir || is_our_ledger(path, table_uuid);
-		if (!ours && (table_uuid != NULL || bifang_owner_of(path, NULL) != BIFANG_OWNER_NONE))
+		g.path = psprintf("%s/%s", dir, (char *) lfirst(lc));
+		ours = !s->is_dir || is_our_ledger(g.path, s->table_uuid);
+		if (!ours && (s->table_uuid != NULL || bifang_owner_of(g.path, NULL) != BIFANG_OWNER_NONE))
 			continue;
-		if (!is_orphan(id, path, is_dir))
+		if (!is_orphan(id, g.path, s->is_dir))
 			continue;
-		if (!ours)
-		{
-			notice(path, "Nothing names it, but it does not say that it is of this database.");
-			bifang_unlock_ledger(id);
-		}
+		Assert(bifang_ledger_is_locked(id));
+		if (ours)
+			s->visit(s->arg, &g);
 		else
-		{
-			BifangGarbage *o = palloc(sizeof *o);
-
-			Assert(bifang_ledger_is_locked(id));
-			o->path = path;
-			o->is_dir = is_dir;
-			result = lappend(result, o);
-		}
+			notice(g.path, "Nothing names it, but it does not say that it is of this database.");
+		bifang_unlock_ledger(id);
 	}
-	return result;
 }
 
-List *
-bifang_orphan_ledgers(const char *live_dir, const char *table_uuid)
+void
+bifang_orphan_ledgers(const char *live_dir, const char *table_uuid, BifangOrphanVisit visit,
+					  void *arg)
 {
-	return orphans_in(live_dir, "", true, table_uuid);
+	Search s = {"", true, table_uuid, visit, arg};
+
+	search(&s, live_dir);
 }
 
-List *
-bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t)
+void
+bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t, BifangOrphanVisit visit,
+					   void *arg)
 {
-	if (!bifang_table_is_own(t) || !bifang_table_may_remove(t, row->metadata_location))
-		return NIL;
-	return orphans_in(bifang_table_offload_dir(t), ".bfo", false, NULL);
+	Search s = {".bfo", false, NULL, visit, arg};
+
+	if (bifang_table_is_own(t) && bifang_table_may_remove(t, row->metadata_location))
+		search(&s, bifang_table_offload_dir(t));
 }
 
 typedef struct Sweep
@@ -443,10 +443,17 @@ typedef struct Sweep
 	int64 removed;
 } Sweep;
 
+static void
+sweep_orphan(void *arg, const BifangGarbage *g)
+{
+	Sweep *s = arg;
+
+	s->removed += remove_path(g, s->named);
+}
+
 static bool
 sweep_table(void *arg, const BifangLakeTable *row)
 {
-	Sweep *s = arg;
 	BfArena *arena =
 		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
 	BfIceTable *t;
@@ -454,17 +461,16 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
-		s->removed += remove_orphans(bifang_orphan_offloads(row, t), s->named);
+		bifang_orphan_offloads(row, t, sweep_orphan, arg);
 	bifang_arena_free(arena);
 	return true;
 }
 
 /* The default directory, and wherever ledgers are. */
-static int64
-sweep_live(List *ledgers, HTAB *named)
+static void
+sweep_live(Sweep *s, List *ledgers)
 {
 	List *dirs = list_make1(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId));
-	int64 removed = 0;
 	ListCell *lc;
 
 	foreach (lc, ledgers)
@@ -479,8 +485,7 @@ sweep_live(List *ledgers, HTAB *named)
 			dirs = lappend(dirs, dir);
 	}
 	foreach (lc, dirs)
-		removed += remove_orphans(bifang_orphan_ledgers(lfirst(lc), NULL), named);
-	return removed;
+		bifang_orphan_ledgers(lfirst(lc), NULL, sweep_orphan, s);
 }
 
 Datum
@@ -493,7 +498,7 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 	ledgers = all_ledgers();
 	s.named = all_named(ledgers);
 	s.removed = remove_queued(s.named);
-	s.removed += sweep_live(ledgers, s.named);
+	sweep_live(&s, ledgers);
 	bifang_catalog_visit_tables(sweep_table, &s);
 	CommandCounterIncrement();
 	PG_RETURN_INT32((int32) s.removed);

@@ -17,6 +17,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -32,7 +33,6 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
-#include "pg/write/locks.h"
 #include "pg/write/partition.h"
 
 PG_FUNCTION_INFO_V1(bifang_commit);
@@ -364,7 +364,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 	bool moved = true;
 
 	bifang_table_open(relid, snap, c.cxt, &c.t);
-	Assert(bifang_table_is_locked(c.t.row.id));
+	Assert(bifang_table_is_locked(c.t.row.id, BIFANG_TABLE_MAINTAIN));
 	c.arena = bifang_arena(c.cxt, "commit", BIFANG_ARENA_MAX_METADATA);
 	ledgers = bifang_catalog_ledgers(c.t.row.id, snap);
 	collect_files(&c, ledgers);
@@ -407,17 +407,17 @@ int64
 bifang_table_begin_work(Oid relid, const char *function)
 {
 	BifangTable t;
-	Snapshot snap;
 
 	PreventCommandIfReadOnly(function);
 	bifang_table_check_owner(relid);
-	snap = RegisterSnapshot(bifang_work_snapshot());
-	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
-	UnregisterSnapshot(snap);
+	/* Again, of what is there once it stays. */
+	LockRelationOid(relid, RowExclusiveLock);
+	bifang_table_check_owner(relid);
+	bifang_options_get(relid, &t.options);
+	bifang_table_check_managed(&t.options, "change");
 	bifang_options_check_write(&t.options);
+	bifang_table_open_locked(&t, BIFANG_TABLE_MAINTAIN, CurrentMemoryContext);
 	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
-	bifang_lock_table(t.row.id);
-	Assert(bifang_table_is_locked(t.row.id));
 	bifang_table_claim(t.ice, t.row.metadata_location);
 	return t.row.id;
 }
@@ -459,7 +459,7 @@ bifang_commit(PG_FUNCTION_ARGS)
 	table_id = bifang_table_begin_work(relid, "bifang.commit()");
 	bifang_commit_table(relid, &result);
 	if (result.files == 0)
-		bifang_unlock_table(table_id);
+		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
 	values[0] = Int64GetDatum(result.snapshot_id);
 	nulls[0] = result.snapshot_id < 0;
 	values[1] = Int32GetDatum(result.files);

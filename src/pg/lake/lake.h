@@ -16,7 +16,7 @@ typedef struct BifangCommitResult
 } BifangCommitResult;
 
 /* Checks that the caller may maintain the foreign table's lake table and that the transaction may
- * write, and takes the table's lock, held to the end of the transaction unless bifang_unlock_table
+ * write, and takes the locks for it, held to the end of the transaction unless bifang_unlock_table
  * is called with the table's id, which is returned. `function` is for messages. */
 extern int64 bifang_table_begin_work(Oid relid, const char *function);
 /* Names every acknowledged row in the lake; the table's lock is held. */

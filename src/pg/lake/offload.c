@@ -4,13 +4,13 @@
  *   open --roll (or a full ledger's last writer)--> closed --offload--> offloaded
  *   open, empty: stays open
  *
- * Whoever changes a ledger's row holds the ledger's lock. Both functions work in the caller's
- * transaction: when it rolls back the ledger is what it was, and a copy that was made is garbage.
- * A transaction with one snapshot for all statements works on the ledgers that it sees and fails
- * (40001) when one of them changed since. A closed ledger that it sees has all its entries in
- * sight. Readers find the bytes through the state that their snapshot shows; the live files go only
- * when no snapshot shows the old state (garbage.c). A ledger that lost entries in its midst
- * (repair.c) stays where it is.
+ * Both functions work in the caller's transaction: when it rolls back the ledger is what it was,
+ * and a copy that was made is garbage. They hold the table's lock to its end, but a ledger's only
+ * while they are at it (pg/write/locks.h). A transaction with one snapshot for all statements works
+ * on the ledgers that it sees and fails (40001) when one of them changed since. A closed ledger
+ * that it sees has all its entries in sight. Readers find the bytes through the state that their
+ * snapshot shows; the live files go only when no snapshot shows the old state (garbage.c). A ledger
+ * that lost entries in its midst (repair.c) stays where it is.
  */
 #include "postgres.h"
 
@@ -19,6 +19,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -29,7 +30,6 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
-#include "pg/write/locks.h"
 
 PG_FUNCTION_INFO_V1(bifang_roll);
 PG_FUNCTION_INFO_V1(bifang_offload);
@@ -49,8 +49,8 @@ current_ledgers(Oid relid, BifangTable *t)
 }
 
 /* The ledger as the transaction sees it, with its end as of now: whoever holds the lock knows that
- * there is no later one, and what is done to the ledger is done to all its entries. NULL when
- * somebody else has it. */
+ * there is no later one, and what is done to the ledger is done to all its entries. NULL, and not
+ * locked, when somebody else has it. */
 static BifangLedger *
 lock_and_read(int64 ledger_id, bool wait)
 {
@@ -67,7 +67,10 @@ lock_and_read(int64 ledger_id, bool wait)
 	latest = bifang_catalog_ledger(ledger_id, snap);
 	UnregisterSnapshot(snap);
 	if (seen == NULL || latest == NULL)
+	{
+		bifang_unlock_ledger(ledger_id);
 		return NULL;
+	}
 	Assert(latest->end_entry >= seen->end_entry);
 	seen->end_entry = latest->end_entry;
 	seen->end_segment = latest->end_segment;
@@ -89,25 +92,52 @@ prune_appends(int64 ledger_id)
 }
 
 static bool
-roll_ledger(int64 ledger_id, bool wait)
+roll_ledger(int64 ledger_id)
 {
 	BifangLedger *l;
+	bool good;
 
 	(void) bifang_writer_retire(ledger_id);
 	CommandCounterIncrement();
-	l = lock_and_read(ledger_id, wait);
+	l = lock_and_read(ledger_id, false);
 	if (l == NULL)
 		return false;
-	if (l->state != BIFANG_LEDGER_OPEN || l->end_entry == 0)
+	good = l->state == BIFANG_LEDGER_OPEN && l->end_entry > 0;
+	if (good)
 	{
-		bifang_unlock_ledger(ledger_id);
-		return false;
+		l->state = BIFANG_LEDGER_CLOSED;
+		bifang_catalog_update_ledger(l);
+		prune_appends(ledger_id);
 	}
-	Assert(bifang_ledger_is_locked(ledger_id));
-	l->state = BIFANG_LEDGER_CLOSED;
-	bifang_catalog_update_ledger(l);
-	prune_appends(ledger_id);
-	return true;
+	bifang_unlock_ledger(ledger_id);
+	return good;
+}
+
+/* Until nobody writes a ledger that is open now, those among them that are not to be seen yet; none
+ * of them gets a new writer. Nothing else is held meanwhile, and whatever the writers want they
+ * get. The ids, to be released. */
+static List *
+wait_for_writers(Oid relid)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	BifangTable t;
+	List *ledgers;
+	ListCell *lc;
+
+	bifang_table_check_owner(relid);
+	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
+	UnregisterSnapshot(snap);
+	ledgers = bifang_catalog_open_or_coming(t.row.id);
+	foreach (lc, ledgers)
+		bifang_reserve_ledger(((BifangLedger *) lfirst(lc))->id);
+	foreach (lc, ledgers)
+	{
+		int64 id = ((BifangLedger *) lfirst(lc))->id;
+
+		(void) bifang_lock_ledger(id, true);
+		bifang_unlock_ledger(id);
+	}
+	return ledgers;
 }
 
 Datum
@@ -118,10 +148,14 @@ bifang_roll(PG_FUNCTION_ARGS)
 	BifangJob job = {.kind = "roll", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
 	int64 table_id;
 	BifangTable t;
+	List *reserved = NIL;
 	List *ledgers;
 	ListCell *lc;
 	int32 closed = 0;
 
+	PreventCommandIfReadOnly("bifang.roll()");
+	if (wait)
+		reserved = wait_for_writers(relid);
 	table_id = bifang_table_begin_work(relid, "bifang.roll()");
 	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
@@ -129,16 +163,14 @@ bifang_roll(PG_FUNCTION_ARGS)
 		const BifangLedger *l = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		/* An end that another transaction has not committed yet doesn't show: with wait even an
-		 * empty one may turn out to have rows. */
-		if (l->state != BIFANG_LEDGER_OPEN || (l->end_entry == 0 && !wait))
-			continue;
-		if (roll_ledger(l->id, wait))
+		if (l->state == BIFANG_LEDGER_OPEN && l->end_entry > 0 && roll_ledger(l->id))
 		{
 			closed++;
 			job.rows += l->end_entry;
 		}
 	}
+	foreach (lc, reserved)
+		bifang_release_ledger(((BifangLedger *) lfirst(lc))->id);
 	if (closed > 0)
 	{
 		bifang_table_set_job(&t, &job);
@@ -147,7 +179,7 @@ bifang_roll(PG_FUNCTION_ARGS)
 		CommandCounterIncrement();
 	}
 	else
-		bifang_unlock_table(table_id);
+		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
 	PG_RETURN_INT32(closed);
 }
 
@@ -262,14 +294,16 @@ bifang_offload(PG_FUNCTION_ARGS)
 		if (seen->state != BIFANG_LEDGER_CLOSED)
 			continue;
 		l = lock_and_read(seen->id, true);
-		if (l == NULL || l->state != BIFANG_LEDGER_CLOSED)
+		if (l == NULL)
 			continue;
-		n = entries_to_copy(l);
-		if (n < 0)
-			continue;
-		job.bytes += offload_ledger(&t, l, n);
-		job.rows += n;
-		job.files++;
+		n = l->state == BIFANG_LEDGER_CLOSED ? entries_to_copy(l) : -1;
+		if (n >= 0)
+		{
+			job.bytes += offload_ledger(&t, l, n);
+			job.rows += n;
+			job.files++;
+		}
+		bifang_unlock_ledger(seen->id);
 	}
 	if (job.files > 0)
 	{
@@ -278,7 +312,7 @@ bifang_offload(PG_FUNCTION_ARGS)
 		CommandCounterIncrement();
 	}
 	else
-		bifang_unlock_table(table_id);
+		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
 	values[0] = Int32GetDatum((int32) job.files);
 	values[1] = Int64GetDatum(job.rows);
 	values[2] = Int64GetDatum(job.bytes);

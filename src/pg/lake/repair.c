@@ -34,7 +34,6 @@
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
-#include "pg/write/locks.h"
 
 PG_FUNCTION_INFO_V1(bifang_repair);
 
@@ -146,11 +145,32 @@ look_at(Repair *r, const BifangLedger *l, Snapshot snap, bool tell)
 	return true;
 }
 
+/* Nobody waits for a writer who may be waiting for this table (pg/write/locks.h). */
+static void
+repair_locked(Repair *r, int64 ledger_id)
+{
+	Snapshot snap;
+	BifangLedger *l;
+
+	if (!bifang_lock_ledger(ledger_id, false))
+	{
+		ereport(WARNING,
+				(errmsg("ledger " INT64_FORMAT " is damaged and is being written", ledger_id),
+				 errhint("Repair it when that transaction has ended.")));
+		return;
+	}
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	l = bifang_catalog_ledger(ledger_id, snap);
+	if (l != NULL && l->end_entry > 0 && l->state != BIFANG_LEDGER_TRIMMED)
+		(void) look_at(r, l, snap, true);
+	UnregisterSnapshot(snap);
+	bifang_unlock_ledger(ledger_id);
+}
+
 static void
 repair_ledger(Repair *r, const BifangLedger *seen)
 {
 	MemoryContext old;
-	BifangLedger *l;
 	Snapshot snap;
 
 	r->cxt = AllocSetContextCreate(old = CurrentMemoryContext, "repair", ALLOCSET_DEFAULT_SIZES);
@@ -164,12 +184,7 @@ repair_ledger(Repair *r, const BifangLedger *seen)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("ledger " INT64_FORMAT " has rows of this transaction", seen->id)));
-		(void) bifang_lock_ledger(seen->id, true);
-		UnregisterSnapshot(snap);
-		snap = RegisterSnapshot(GetLatestSnapshot());
-		l = bifang_catalog_ledger(seen->id, snap);
-		if (l != NULL && l->end_entry > 0 && l->state != BIFANG_LEDGER_TRIMMED)
-			(void) look_at(r, l, snap, true);
+		repair_locked(r, seen->id);
 	}
 	UnregisterSnapshot(snap);
 	MemoryContextSwitchTo(old);

@@ -132,14 +132,16 @@ claim_ledger(const BifangTarget *target, int64 ledger_id)
 	Snapshot snap;
 	bool good;
 
-	if (!bifang_lock_ledger(ledger_id, false))
+	if (!bifang_claim_ledger(ledger_id))
 		return NULL;
+	/* Somebody may be closing it, who needs its lock no more. */
+	(void) bifang_catalog_ledger_versions(ledger_id, &good);
 	/* The previous holder is visible now: it left the list of running transactions before it let
 	 * the lock go. */
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	l = bifang_catalog_ledger(ledger_id, snap);
 	UnregisterSnapshot(snap);
-	good = l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_end(l));
+	good &= l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_end(l));
 	if (good && IsolationUsesXactSnapshot())
 	{
 		const BifangLedger *seen = bifang_catalog_ledger(ledger_id, GetTransactionSnapshot());

@@ -1,5 +1,8 @@
 /*
  * pg/write/locks.c: see locks.h.
+ *
+ * Modes of a ledger's lock: its holder has ExclusiveLock. A reservation is AccessShareLock, which
+ * that does not conflict with; a claim has AccessExclusiveLock for a moment, which it does.
  */
 #include "pg/write/locks.h"
 
@@ -13,6 +16,10 @@
 #define LOCK_TABLE 0xBF02
 #define LOCK_UUID 0xBF03
 
+static const LOCKMODE table_modes[] = {[BIFANG_TABLE_WRITE] = RowExclusiveLock,
+									   [BIFANG_TABLE_MAINTAIN] = ShareUpdateExclusiveLock,
+									   [BIFANG_TABLE_DROP] = AccessExclusiveLock};
+
 static LOCKTAG
 ledger_tag(int64 ledger_id)
 {
@@ -21,6 +28,45 @@ ledger_tag(int64 ledger_id)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) ledger_id >> 32), (uint32) ledger_id,
 						 LOCK_LEDGER);
 	return tag;
+}
+
+static LOCKTAG
+table_tag(int64 table_id)
+{
+	LOCKTAG tag;
+
+	Assert(table_id > 0);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) table_id >> 32), (uint32) table_id,
+						 LOCK_TABLE);
+	return tag;
+}
+
+bool
+bifang_lock_table(int64 table_id, BifangTableLock mode)
+{
+	LOCKTAG tag = table_tag(table_id);
+
+	return LockAcquire(&tag, table_modes[mode], false, false) != LOCKACQUIRE_ALREADY_HELD;
+}
+
+void
+bifang_unlock_table(int64 table_id, BifangTableLock mode)
+{
+	LOCKTAG tag = table_tag(table_id);
+
+	LockRelease(&tag, table_modes[mode], false);
+}
+
+bool
+bifang_claim_ledger(int64 ledger_id)
+{
+	LOCKTAG tag = ledger_tag(ledger_id);
+
+	if (LockAcquire(&tag, AccessExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	LockRelease(&tag, AccessExclusiveLock, false);
+	return true;
 }
 
 bool
@@ -39,31 +85,20 @@ bifang_unlock_ledger(int64 ledger_id)
 	LockRelease(&tag, ExclusiveLock, false);
 }
 
-static LOCKTAG
-table_tag(int64 table_id)
+void
+bifang_reserve_ledger(int64 ledger_id)
 {
-	LOCKTAG tag;
+	LOCKTAG tag = ledger_tag(ledger_id);
 
-	Assert(table_id > 0);
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) ((uint64) table_id >> 32), (uint32) table_id,
-						 LOCK_TABLE);
-	return tag;
+	(void) LockAcquire(&tag, AccessShareLock, false, false);
 }
 
 void
-bifang_lock_table(int64 table_id)
+bifang_release_ledger(int64 ledger_id)
 {
-	LOCKTAG tag = table_tag(table_id);
+	LOCKTAG tag = ledger_tag(ledger_id);
 
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-}
-
-void
-bifang_unlock_table(int64 table_id)
-{
-	LOCKTAG tag = table_tag(table_id);
-
-	LockRelease(&tag, ExclusiveLock, false);
+	LockRelease(&tag, AccessShareLock, false);
 }
 
 void
@@ -85,9 +120,9 @@ bifang_ledger_is_locked(int64 ledger_id)
 }
 
 bool
-bifang_table_is_locked(int64 table_id)
+bifang_table_is_locked(int64 table_id, BifangTableLock mode)
 {
 	LOCKTAG tag = table_tag(table_id);
 
-	return bifang_lock_held(&tag, ExclusiveLock);
+	return bifang_lock_held(&tag, table_modes[mode]);
 }

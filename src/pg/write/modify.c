@@ -21,7 +21,6 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "iceberg/commit.h"
 #include "pg/convert/in.h"
@@ -30,7 +29,6 @@
 #include "pg/server/host.h"
 #include "pg/server/version.h"
 #include "pg/write/groups.h"
-#include "pg/write/locks.h"
 #include "pg/write/table.h"
 
 #define BATCH_BYTES_MAX ((size_t) 1 << 20) /* of strings; a larger row makes a batch of its own */
@@ -40,7 +38,7 @@
 typedef struct BifangModify
 {
 	dlist_node node;
-	bool linked; /* may have rows in the buffer */
+	bool linked; /* in `running` */
 	MemoryContextCallback unlink_on_reset;
 
 	/* Where the rows go. */
@@ -48,7 +46,7 @@ typedef struct BifangModify
 	BifangTarget target;
 	CommandId cid;
 	SubTransactionId subid;
-	BifangWriter *writer;
+	BifangWriter *writer; /* NULL before the first row */
 	BifangGroups *groups; /* of the rows of a batch, by partition; NULL = there is one */
 
 	/* What of them. */
@@ -161,17 +159,13 @@ modify_begin(EState *estate, Relation rel)
 {
 	MemoryContext cxt = estate->es_query_cxt;
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	Snapshot snap =
-		RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetTransactionSnapshot());
 	BifangModify *m = palloc0(sizeof *m);
-	BifangOptions options;
 	BfError err = {0};
 
-	bifang_options_get(RelationGetRelid(rel), &options);
-	bifang_table_check_managed(&options, "insert into");
-	bifang_options_check_write(&options);
-	bifang_table_open(RelationGetRelid(rel), snap, cxt, &m->table);
-	UnregisterSnapshot(snap);
+	bifang_options_get(RelationGetRelid(rel), &m->table.options);
+	bifang_table_check_managed(&m->table.options, "insert into");
+	bifang_options_check_write(&m->table.options);
+	bifang_table_open_locked(&m->table, BIFANG_TABLE_WRITE, cxt);
 	/* Rows that could never leave the log are refused now, not when they are to. */
 	if (bf_ice_can_commit(m->table.ice, &err) != BF_OK)
 	{
@@ -191,6 +185,8 @@ modify_begin(EState *estate, Relation rel)
 	m->unlink_on_reset.func = unlink_modify;
 	m->unlink_on_reset.arg = m;
 	MemoryContextRegisterResetCallback(cxt, &m->unlink_on_reset);
+	dlist_push_tail(&running, &m->node);
+	m->linked = true;
 	MemoryContextSwitchTo(old);
 	return m;
 }
@@ -251,11 +247,6 @@ add_row(BifangModify *m, TupleTableSlot *slot)
 	 * buffer out, and the ledger must not go when that aborts. */
 	if (m->writer == NULL || bifang_writer_retired(m->writer))
 		m->writer = bifang_writer_get(&m->target, m->cid);
-	if (!m->linked)
-	{
-		dlist_push_tail(&running, &m->node);
-		m->linked = true;
-	}
 
 	old = MemoryContextSwitchTo(m->row_cxt);
 	row = m->batch->n_rows;
@@ -287,8 +278,24 @@ modify_end(BifangModify *m)
 	if (!m->linked)
 		return;
 	write_out(m);
-	bifang_writer_record(m->writer);
+	if (m->writer != NULL)
+		bifang_writer_record(m->writer);
 	unlink_modify(m);
+}
+
+bool
+bifang_modify_is_running(int64 table_id)
+{
+	bool found = false;
+	dlist_iter it;
+
+	dlist_foreach(it, &running)
+	{
+		const BifangModify *m = dlist_container(BifangModify, node, it.cur);
+
+		found |= m->target.table_id == table_id;
+	}
+	return found;
 }
 
 void
@@ -300,7 +307,7 @@ bifang_modify_flush(int64 table_id)
 	{
 		BifangModify *m = dlist_container(BifangModify, node, it.cur);
 
-		if (table_id != 0 && m->target.table_id != table_id)
+		if (m->writer == NULL || (table_id != 0 && m->target.table_id != table_id))
 			continue;
 		/* Recorded one by one: each under the command id of its statement. */
 		write_out(m);

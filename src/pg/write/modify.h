@@ -36,6 +36,8 @@ extern void bifang_modify_flush(int64 table_id);
  * ledger, not yet visible. */
 struct BifangWriter;
 extern void bifang_modify_spill(struct BifangWriter *w, SubTransactionId subid);
+/* Does a statement of this backend insert into the table? */
+extern bool bifang_modify_is_running(int64 table_id);
 /* Buffered statements of the subtransaction pass to its parent, or are forgotten on abort. */
 extern void bifang_modify_end_sub(SubTransactionId subid, SubTransactionId parent, bool abort);
 extern void bifang_modify_forget(void);

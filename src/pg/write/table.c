@@ -3,6 +3,7 @@
  */
 #include "pg/write/table.h"
 
+#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "foreign/fdwapi.h"
@@ -10,8 +11,10 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "pg/catalog/cache.h"
+#include "pg/catalog/rows.h"
 #include "pg/server/remove.h"
 #include "pg/server/version.h"
 #include "pg/write/owner.h"
@@ -43,20 +46,22 @@ bifang_table_check_managed(const BifangOptions *o, const char *verb)
 						 "with options \"namespace\" and \"table\".")));
 }
 
-void
-bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
+static void
+find_row(const BifangOptions *o, Snapshot snap, BifangLakeTable *row)
 {
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-
-	bifang_options_get(relid, &out->options);
-	bifang_table_check_managed(&out->options, "change");
-	if (!bifang_catalog_lookup(&out->options, snap, &out->row))
+	if (!bifang_catalog_lookup(o, snap, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
-				 errmsg("lake table %s.%s does not exist in catalog \"%s\"", out->row.ns,
-						out->row.name, out->row.catalog),
+				 errmsg("lake table %s.%s does not exist in catalog \"%s\"", row->ns, row->name,
+						row->catalog),
 				 errhint("The view bifang.tables lists what exists; bifang.create_table() makes a "
 						 "new one.")));
+}
+
+/* What out->row names. */
+static void
+open_row(MemoryContext cxt, BifangTable *out)
+{
 	out->ice = bifang_lake_table(cxt, out->row.metadata_location);
 	out->uuid = out->ice->metadata->uuid;
 	if (out->uuid[0] == '\0')
@@ -64,6 +69,56 @@ bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
 						errmsg("lake table %s.%s has no uuid", out->row.ns, out->row.name),
 						errhint("Let another engine upgrade it to format version 2.")));
 	bifang_catalog_check_uuid(&out->row, out->uuid);
+}
+
+void
+bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
+{
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+
+	bifang_options_get(relid, &out->options);
+	bifang_table_check_managed(&out->options, "change");
+	find_row(&out->options, snap, &out->row);
+	open_row(cxt, out);
+	MemoryContextSwitchTo(old);
+}
+
+/* Who comes too late for a table finds none of that name any more, or another one. */
+void
+bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable *row)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+
+	find_row(o, snap, row);
+	UnregisterSnapshot(snap);
+	while (bifang_lock_table(row->id, mode))
+	{
+		BifangLakeTable now;
+		bool same;
+
+		snap = RegisterSnapshot(GetLatestSnapshot());
+		find_row(o, snap, &now);
+		UnregisterSnapshot(snap);
+		same = now.id == row->id;
+		if (!same)
+			bifang_unlock_table(row->id, mode);
+		if (!same && IsolationUsesXactSnapshot())
+			bifang_rows_refuse();
+		if (!IsolationUsesXactSnapshot())
+			*row = now;
+		if (same)
+			break;
+	}
+	Assert(bifang_table_is_locked(row->id, mode));
+}
+
+void
+bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext cxt)
+{
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+
+	bifang_table_lock(&out->options, mode, &out->row);
+	open_row(cxt, out);
 	MemoryContextSwitchTo(old);
 }
 
@@ -138,6 +193,9 @@ bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, 
 void
 bifang_table_check_owner(Oid relid)
 {
+	if (get_rel_name(relid) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the foreign table does not exist")));
 	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
 		GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid !=
 			get_foreign_data_wrapper_oid("bifang_fdw", false))

@@ -9,6 +9,7 @@
 #include "iceberg/table.h"
 #include "pg/catalog/catalog.h"
 #include "pg/write/ledger.h"
+#include "pg/write/locks.h"
 
 typedef struct BifangTable
 {
@@ -21,6 +22,11 @@ typedef struct BifangTable
 /* Raises with a hint when the foreign table is not bound to a table of the catalog (other format,
  * found by location) or the catalog has none of that name. */
 extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out);
+/* The table that the options name, locked, as it is now. Raises when it is not there any more once
+ * others let the lock go, and 40001 when the transaction's snapshot shows another one. */
+extern void bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable *row);
+/* The same with all that it is; out->options are given. */
+extern void bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext cxt);
 /* The same refusal alone: `verb` is "insert into", "commit". */
 extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
 
