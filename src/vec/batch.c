@@ -87,6 +87,7 @@ bf_vector_value(BfArena *a, const BfVector *v, int32_t row, BfValue *out, BfErro
 		return BF_OK;
 	if (v->type.kind != BF_KIND_STRUCT)
 		bf_vector_items(v, row, &first, &end);
+	BF_ASSERT(first <= end);
 	BF_NEW(a, values, (size_t) (end - first) * (size_t) v->n_children, err);
 	for (int32_t k = first; k < end; k++)
 		for (int32_t c = 0; c < v->n_children; c++)
@@ -170,6 +171,8 @@ bf_vector_reserve(BfArena *a, BfVector *v, int32_t n, BfError *err)
 void
 bf_vector_restore(BfVector *v)
 {
+	/* What has no buffers can't be filled again. */
+	BF_ASSERT(v->own_validity != NULL);
 	v->form = BF_VEC_FLAT;
 	v->n = 0;
 	v->data.raw = v->own_data;
@@ -225,6 +228,7 @@ bf_vector_set_null(BfVector *v, BfType type, int32_t n)
 	static const uint64_t all_null[BF_VALIDITY_WORDS];
 	static const int32_t no_items[2];
 
+	BF_ASSERT(n >= 0);
 	begin(v, type);
 	v->form = BF_VEC_CONST;
 	v->n = n;
@@ -294,6 +298,7 @@ fill(BfArena *a, BfVector *v, const BfField *field, const BfValue *const *values
 		BF_NEW(a, v->own_children, field->n_children, err);
 	v->own_n_children = v->storage == BF_STORE_NESTED ? field->n_children : 0;
 	BF_TRY(give_buffers(a, v, n > 0 ? n : 1, err));
+	BF_ASSERT(n >= 0 && n <= v->capacity);
 	v->n = n;
 	for (int32_t i = 0; i < n; i++)
 	{

@@ -99,6 +99,7 @@ typedef struct BfBatch
 static inline int32_t
 bf_batch_n(const BfBatch *b)
 {
+	BF_ASSERT(b->selected == NULL || (b->n_selected >= 0 && b->n_selected <= b->n_rows));
 	return b->selected != NULL ? b->n_selected : b->n_rows;
 }
 

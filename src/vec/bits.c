@@ -3,14 +3,13 @@
  */
 #include "vec/bits.h"
 
-#include "base/status.h"
-
 /* The bits of a word of the set that are below n. */
 static inline uint64_t
 word_below(const uint64_t *bits, int32_t n, int32_t w)
 {
 	int32_t left = n - w * 64;
 
+	BF_ASSERT(left > 0);
 	return left >= 64 ? bits[w] : bits[w] & (((uint64_t) 1 << left) - 1);
 }
 

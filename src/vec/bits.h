@@ -6,9 +6,7 @@
 #ifndef BF_VEC_BITS_H
 #define BF_VEC_BITS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/status.h"
 
 /* NULL = all of them. */
 static inline bool
@@ -38,6 +36,7 @@ bf_validity_count(const uint64_t *validity, int32_t n)
 		count += __builtin_popcountll(validity[i]);
 	if (n % 64 != 0)
 		count += __builtin_popcountll(validity[n / 64] & (((uint64_t) 1 << (n % 64)) - 1));
+	BF_ASSERT(count <= n);
 	return count;
 }
 

@@ -25,6 +25,7 @@ time_text(int64_t v, int64_t per_second, char *out, size_t size)
 	int n = snprintf(out, size, "%02d:%02d:%02d", (int) (s / 3600), (int) (s / 60 % 60),
 					 (int) (s % 60));
 
+	BF_ASSERT(v >= 0 && s <= BF_SECONDS_PER_DAY);
 	if (part == 0)
 		return;
 	for (; part % 10 == 0; part /= 10)
@@ -45,6 +46,8 @@ bf_iso_text(BfKind kind, int64_t v, char *out, size_t size)
 	char time[BF_ISO_BYTES] = "";
 	bool bc = false;
 
+	BF_ASSERT(kind >= BF_KIND_DATE && kind <= BF_KIND_TIMESTAMPTZ_NS);
+	BF_ASSERT(size >= BF_ISO_BYTES);
 	if (kind == BF_KIND_TIME || kind == BF_KIND_TIME_NS)
 	{
 		if (v < 0 || v > per_day)

@@ -100,6 +100,7 @@ put_bytes(BfBuffer *key, BfView v, BfError *err)
 	if (v.len > 0)
 		memcpy(key->data + key->len, v.ptr, v.len);
 	key->len += v.len;
+	BF_ASSERT(key->len <= key->cap);
 	return BF_OK;
 }
 
@@ -213,7 +214,9 @@ nested_row(BfBuffer *key, const BfVector *v, int32_t i, BfKeyZero zero, BfError 
 	}
 	if (v->type.kind != BF_KIND_LIST)
 		return refuse(v->type, err);
+	BF_ASSERT(v->n_children == 1);
 	bf_vector_items(v, i, &first, &end);
+	BF_ASSERT(first <= end && end <= v->children[0].n);
 	put_head(key, KEY_LIST, (uint32_t) (end - first));
 	for (int32_t k = first; k < end; k++)
 		BF_TRY(bf_key_row(key, &v->children[0], k, zero, err));
@@ -236,6 +239,7 @@ bf_key_row(BfBuffer *key, const BfVector *v, int32_t row, BfKeyZero zero, BfErro
 	{
 		i = v->codes[row];
 		v = v->dict;
+		BF_ASSERT(v->form == BF_VEC_FLAT && i < (size_t) v->n);
 	}
 	switch (v->storage)
 	{

@@ -173,6 +173,7 @@ build_nested(BfArena *a, const BfField *from, const BfField *to, bool file_has_i
 			BF_TRY(build_missing(a, &to->children[i], child, err));
 		else
 		{
+			BF_ASSERT(at < from->n_children);
 			BF_TRY(build(a, &from->children[at], &to->children[i], file_has_ids, child, err));
 			child->from = at;
 		}
@@ -263,6 +264,8 @@ apply_children(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 	int32_t rows = src->form == BF_VEC_CONST ? 1 : src->n;
 	bool items = m->kind == MAP_ITEMS;
 
+	BF_ASSERT(items || m->kind == MAP_STRUCT);
+	BF_ASSERT(src->storage == BF_STORE_NESTED && src->form != BF_VEC_DICT);
 	*dst = *src;
 	dst->type = m->type;
 	dst->own_data = NULL;
@@ -282,6 +285,7 @@ apply_children(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 			BF_TRY(bf_mapping_apply(child, &src->children[child->from], &m->vectors[i], err));
 			continue;
 		}
+		BF_ASSERT(child->kind == MAP_CONSTANT && child->own.form == BF_VEC_CONST);
 		m->vectors[i] = child->own;
 		m->vectors[i].n = items ? src->offsets[rows] : rows;
 	}
@@ -309,6 +313,7 @@ bf_mapping_apply(BfMapping *m, const BfVector *src, BfVector *dst, BfError *err)
 	if (src->form != BF_VEC_CONST)
 		BF_TRY(bf_vector_reserve(m->arena, &m->own, src->n, err));
 	BF_TRY(bf_vector_promote(src, &m->own, err));
+	BF_ASSERT(m->own.n == src->n && bf_type_equal(m->own.type, m->type));
 	*dst = m->own;
 	dst->own_data = NULL;
 	dst->own_validity = NULL;

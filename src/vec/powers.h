@@ -31,4 +31,7 @@ static const int64_t bf_powers_of_ten[] = {
 	INT64_C(1000000000000000000),
 };
 
+_Static_assert(sizeof bf_powers_of_ten / sizeof *bf_powers_of_ten == BF_POWER_OF_TEN_MAX + 1,
+			   "one for each exponent from 0 on");
+
 #endif

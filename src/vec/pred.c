@@ -190,7 +190,10 @@ bf_pred_fields(const BfPred *p, BfArena *a, int32_t **fields, int32_t *n, BfErro
 	bf_sort(*fields, (size_t) all, sizeof **fields, compare_fields);
 	for (int32_t i = 0; i < all; i++)
 		if (*n == 0 || (*fields)[*n - 1] != (*fields)[i])
+		{
+			BF_ASSERT(*n == 0 || (*fields)[*n - 1] < (*fields)[i]);
 			(*fields)[(*n)++] = (*fields)[i];
+		}
 	return BF_OK;
 }
 
@@ -205,7 +208,10 @@ bf_pred_sort_values(BfValue *values, int32_t n)
 			values[m++] = values[i];
 	bf_sort(values, (size_t) m, sizeof *values, compare_values);
 	for (int32_t i = 0; i < m; i++)
+	{
+		BF_ASSERT(bf_type_equal(values[i].type, values[0].type));
 		if (unique == 0 || bf_value_compare(&values[unique - 1], &values[i]) != 0)
 			values[unique++] = values[i];
+	}
 	return unique;
 }

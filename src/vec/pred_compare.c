@@ -65,7 +65,10 @@ pack_bits(const uint8_t m[64])
 			case BF_PRED_LT: FILTER_LOOP(T, data, n, rows, x < v); break;                    \
 			case BF_PRED_LE: FILTER_LOOP(T, data, n, rows, x <= v); break;                   \
 			case BF_PRED_GT: FILTER_LOOP(T, data, n, rows, !(x <= v)); break;                \
-			default: FILTER_LOOP(T, data, n, rows, !(x < v)); break;                         \
+			default:                                                                         \
+				BF_ASSERT(op == BF_PRED_GE);                                                 \
+				FILTER_LOOP(T, data, n, rows, !(x < v));                                     \
+				break;                                                                       \
 		}                                                                                    \
 	}
 
@@ -88,7 +91,10 @@ DEFINE_COMPARE(i128, bf_i128)
 			case BF_PRED_NE:                                                                \
 			case BF_PRED_LT: FILTER_LOOP(T, data, n, rows, x == x); break;                  \
 			case BF_PRED_LE: break;                                                         \
-			default: memset(rows, 0, bfi_pred_words(n) * sizeof *rows); break;              \
+			default:                                                                        \
+				BF_ASSERT(op == BF_PRED_GT);                                                \
+				memset(rows, 0, bfi_pred_words(n) * sizeof *rows);                          \
+				break;                                                                      \
 		}                                                                                   \
 	}
 
@@ -215,6 +221,7 @@ filter_views(const BfPred *p, BfPredKind op, const BfVector *v, uint64_t *rows)
 	BfType type = v->type;
 	const BfValue *to = p->values;
 
+	BF_ASSERT(op != BF_PRED_PREFIX || bfi_pred_is_bytes(type));
 	switch (op)
 	{
 		case BF_PRED_IN: FILTER_EACH(v->n, rows, find_view(p, type, x[i])); return;
@@ -255,7 +262,10 @@ compare_value(const BfVector *v, BfPredKind op, const BfValue *to, uint64_t *row
 			else
 				compare_f64(op, v->data.f64, to->v.f64, v->n, rows);
 			break;
-		default: compare_i128(op, v->data.i128, to->v.i128, v->n, rows); break;
+		default:
+			BF_ASSERT(v->storage == BF_STORE_I128);
+			compare_i128(op, v->data.i128, to->v.i128, v->n, rows);
+			break;
 	}
 }
 
@@ -275,7 +285,10 @@ filter_found(const BfPred *p, bool want, const BfVector *v, uint64_t *rows)
 			break;
 		case BF_STORE_F32: FILTER_EACH(v->n, rows, find_f32(p, v->data.f32[i]) == want); break;
 		case BF_STORE_F64: FILTER_EACH(v->n, rows, find_f64(p, v->data.f64[i]) == want); break;
-		default: FILTER_EACH(v->n, rows, find_i128(p, v->data.i128[i]) == want); break;
+		default:
+			BF_ASSERT(v->storage == BF_STORE_I128);
+			FILTER_EACH(v->n, rows, find_i128(p, v->data.i128[i]) == want);
+			break;
 	}
 }
 
@@ -289,6 +302,7 @@ filter_in_loops(const BfPred *p, const BfVector *v, uint64_t *rows)
 	uint64_t left[BF_VALIDITY_WORDS];
 	size_t words = bfi_pred_words(v->n);
 
+	BF_ASSERT(words <= BF_VALIDITY_WORDS);
 	for (int32_t k = 0; k < p->n_values; k++)
 	{
 		memcpy(left, rows, words * sizeof *rows);
@@ -302,6 +316,9 @@ filter_in_loops(const BfPred *p, const BfVector *v, uint64_t *rows)
 void
 bfi_pred_filter_flat(const BfPred *p, BfPredKind op, const BfVector *v, uint64_t *rows)
 {
+	BF_ASSERT(v->form != BF_VEC_DICT && v->n >= 0);
+	BF_ASSERT(bfi_pred_has_values(op) && p->n_values > 0);
+	BF_ASSERT(bf_pred_comparable(p->values[0].type, v->type));
 	if (v->storage == BF_STORE_VIEW)
 		filter_views(p, op, v, rows);
 	else if (op == BF_PRED_NOT_IN && p->n_values <= IN_LOOPS_MAX)

@@ -76,6 +76,7 @@ prepare_cache(DictCache *c, BfArena *a, const BfVector *v, bool keep, BfError *e
 	c->dict = v->dict;
 	c->epoch = v->dict_epoch;
 	c->words = words;
+	BF_ASSERT(c->words <= c->capacity);
 	return BF_OK;
 }
 
@@ -84,6 +85,7 @@ filter_dict(const BfPred *p, BfPredKind op, const BfVector *v, DictCache *c, uin
 {
 	const uint32_t *codes = v->codes;
 
+	BF_ASSERT(c->dict == v->dict && c->words == bfi_pred_words(v->dict->n));
 	/* Of the entries that are needed those that match, then back to the rows. */
 	memset(c->need, 0, c->words * sizeof *c->need);
 	for (size_t w = 0; w < bfi_pred_words(v->n); w++)
@@ -186,6 +188,7 @@ filter_leaf(Filter *f, const BfPred *p, BfPredState *state, uint64_t *rows, BfEr
 		return BF_OK;
 	v = *column;
 	BF_ASSERT(v.n >= f->n_rows);
+	BF_ASSERT(v.storage == bf_type_storage(v.type));
 	v.n = f->n_rows;
 	if (v.storage == BF_STORE_NONE)
 	{
@@ -237,6 +240,8 @@ filter(Filter *f, const BfPred *p, BfPredState *state, int depth, uint64_t *rows
 {
 	if (depth > BF_PRED_DEPTH_MAX)
 		return BF_OK;
+	/* The state is a tree of the predicate's own shape. */
+	BF_ASSERT(state == NULL || state->pred == p);
 	switch (p->kind)
 	{
 		case BF_PRED_FALSE: memset(rows, 0, f->words * sizeof *rows); return BF_OK;

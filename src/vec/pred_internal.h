@@ -26,6 +26,9 @@ bfi_pred_is_nan(const BfValue *v)
 /* Are values of the type compared byte by byte? */
 extern bool bfi_pred_is_bytes(BfType t);
 
+_Static_assert(BF_PRED_EQ == BF_PRED_UNKNOWN + 1 && BF_PRED_IS_NULL == BF_PRED_PREFIX + 1,
+			   "the kinds that compare with values stand together");
+
 /* Does the leaf compare with values? Then it has at least one, and none of them is NULL. */
 static inline bool
 bfi_pred_has_values(BfPredKind k)

@@ -60,6 +60,7 @@ only_value(const Facts *f)
 {
 	if (f->nan || f->min == NULL || f->max == NULL || bf_value_compare(f->min, f->max) != 0)
 		return NULL;
+	BF_ASSERT(!f->all_null && !bfi_pred_is_nan(f->min));
 	return f->min;
 }
 
@@ -69,6 +70,7 @@ may_be_in(const Facts *f, const BfPred *p)
 	int32_t n = p->n_values;
 	int32_t i;
 
+	BF_ASSERT(n > 0);
 	/* NaN is the last of the values, and no bound speaks of it. */
 	if (bfi_pred_is_nan(&p->values[n - 1]))
 	{
@@ -124,6 +126,8 @@ may_compare(const Facts *f, const BfPred *p)
 	const BfValue *v = &p->values[0];
 	const BfValue *only;
 
+	BF_ASSERT(bfi_pred_has_values(p->kind) && p->n_values > 0 && !f->all_null);
+	BF_ASSERT(p->kind != BF_PRED_PREFIX || bfi_pred_is_bytes(v->type));
 	switch (p->kind)
 	{
 		case BF_PRED_EQ: return may_equal(f, v);
@@ -157,6 +161,7 @@ may_have_any(const Ask *ask, const Facts *f, const BfPred *p)
 {
 	int32_t n = p->kind == BF_PRED_IN ? p->n_values : 1;
 
+	BF_ASSERT(p->kind == BF_PRED_IN || p->kind == BF_PRED_EQ);
 	for (int32_t i = 0; i < n; i++)
 		if (may_equal(f, &p->values[i]) && bfi_pred_may_have(p, &p->values[i], ask->has, ask->arg))
 			return true;
@@ -179,6 +184,7 @@ may_match_leaf(const BfPred *p, const Ask *ask)
 	BfColumnStats s;
 	Facts f;
 
+	BF_ASSERT(kind >= BF_PRED_EQ && kind <= BF_PRED_NOT_NULL);
 	nothing_known(&s);
 	if (!ask->stats_of(ask->arg, p->field, &s) || !s.known)
 	{

@@ -44,7 +44,7 @@ integer_bits(BfKind k, bool *is_signed)
 		case BF_KIND_INT32: return 31;
 		case BF_KIND_UINT32: return 32;
 		case BF_KIND_INT64: return 63;
-		default: return 64;
+		default: BF_ASSERT(k == BF_KIND_UINT64); return 64;
 	}
 }
 
@@ -114,6 +114,7 @@ share(const BfVector *src, BfVector *dst)
 {
 	BfVector own = *dst;
 
+	BF_ASSERT(src->storage == own.storage);
 	*dst = *src;
 	dst->type = own.type;
 	dst->storage = own.storage;
@@ -162,6 +163,8 @@ store_big_decimal(BfVector *dst, int32_t i, bf_i128 value)
 	uint8_t *bytes =
 		(uint8_t *) dst->own_data + sizeof(BfView) * (size_t) dst->capacity + (size_t) i * 16;
 
+	BF_ASSERT(dst->type.kind == BF_KIND_DECIMAL && dst->storage == BF_STORE_VIEW);
+	BF_ASSERT(i < dst->capacity && dst->data.raw == dst->own_data);
 	bf_store64be(bytes, (uint64_t) ((bf_u128) value >> 64));
 	bf_store64be(bytes + 8, (uint64_t) value);
 	dst->data.view[i] = (BfView){bytes, 16};
@@ -174,6 +177,7 @@ convert_integers(const BfVector *flat, const uint32_t *codes, const uint64_t *va
 {
 	bf_i128 factor = multiplier(flat->type, dst->type);
 
+	BF_ASSERT(n <= dst->capacity && flat->storage != BF_STORE_VIEW);
 	for (int32_t i = 0; i < n; i++)
 	{
 		bf_i128 value = 0;
@@ -422,5 +426,6 @@ bf_value_demote(const BfValue *from, BfType to, BfValue *out)
 		return BF_DEMOTED_UNKNOWN;
 	v = load_integer(&src, 0);
 	factor = multiplier(to, from->type);
+	BF_ASSERT(factor > 0);
 	return v % factor != 0 ? BF_DEMOTED_NONE : narrow(v / factor, to, out);
 }

@@ -54,6 +54,7 @@ BfStorage
 bf_type_storage(BfType t)
 {
 	BF_ASSERT((unsigned) t.kind < BF_KIND_COUNT);
+	BF_ASSERT(kinds[t.kind].name != NULL);
 	if (t.kind != BF_KIND_DECIMAL)
 		return kinds[t.kind].storage;
 	if (t.precision <= 18)
@@ -233,6 +234,9 @@ bf_value_compare(const BfValue *a, const BfValue *b)
 
 	BF_ASSERT(!a->is_null && !b->is_null);
 	BF_ASSERT(storage == bf_type_storage(b->type));
+	BF_ASSERT(storage != BF_STORE_NESTED);
+	/* Unscaled numbers of two scales have no order. */
+	BF_ASSERT(a->type.kind != b->type.kind || a->type.scale == b->type.scale);
 	switch (storage)
 	{
 		case BF_STORE_U8: return THREE_WAY(a->v.u8, b->v.u8);

@@ -160,7 +160,7 @@ extern int32_t bf_schema_find_name(const BfSchema *s, const char *name);
 extern int32_t bf_fields_find(const BfField *fields, int32_t n, const char *name);
 
 /* Total order within one type as PostgreSQL has it: NaN above all, -0 = 0, bytes by memcmp, UINT64
- * unsigned. NULLs are not compared. */
+ * unsigned. NULLs and nested values are not compared. */
 extern int bf_value_compare(const BfValue *a, const BfValue *b);
 
 /* 10^exponent, 0..38: every decimal of that many digits is smaller. */

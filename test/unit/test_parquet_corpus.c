@@ -141,6 +141,8 @@ compare(const BfValue *a, const BfValue *b)
 
 		return x < y ? -1 : x > y;
 	}
+	if (bf_type_storage(a->type) == BF_STORE_NESTED)
+		return 0;
 	return bf_value_compare(a, b);
 }
 
