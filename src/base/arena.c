@@ -76,6 +76,7 @@ run_hooks(BfArena *a, Hook *until)
 	{
 		Hook *h = a->hooks;
 
+		BF_ASSERT(h != NULL); /* else the mark was of another arena, or of a later time */
 		a->hooks = h->prev;
 		h->fn(h->arg);
 	}
@@ -88,6 +89,7 @@ free_blocks(BfArena *a, Block *until)
 	{
 		Block *b = a->top;
 
+		BF_ASSERT(b != NULL && b->size <= a->total);
 		a->top = b->prev;
 		a->total -= b->size;
 		a->host->mem_free(a->host, b, sizeof *b + b->size);
@@ -101,6 +103,7 @@ bf_arena_free(BfArena *a)
 		return;
 	run_hooks(a, NULL);
 	free_blocks(a, NULL);
+	BF_ASSERT(a->total == 0 && a->hooks == NULL);
 	a->host->mem_free(a->host, a, sizeof *a);
 }
 
@@ -133,6 +136,7 @@ bf_arena_reset(BfArena *a)
 		keep->used = 0;
 		a->top = keep;
 	}
+	BF_ASSERT(a->total == (keep != NULL ? keep->size : 0));
 #endif
 }
 
@@ -141,6 +145,7 @@ add_block(BfArena *a, size_t payload_size)
 {
 	Block *b;
 
+	BF_ASSERT(a->total <= a->bytes_max);
 	a->over_limit = payload_size > a->bytes_max - a->total;
 	if (a->over_limit)
 		return NULL;
@@ -196,6 +201,7 @@ bf_arena_alloc(BfArena *a, size_t size)
 	p = payload(b) + b->used;
 	b->used += size;
 #endif
+	BF_ASSERT(b->used <= b->size && (uintptr_t) p % ALIGNMENT == 0);
 	return p;
 }
 
@@ -229,6 +235,7 @@ bf_arena_rewind(BfArena *a, BfArenaMark mark)
 {
 	run_hooks(a, mark.hook);
 	free_blocks(a, mark.block);
+	BF_ASSERT(a->top == NULL || mark.used <= a->top->used);
 	if (a->top != NULL)
 		a->top->used = mark.used;
 	BF_ASSERT(a->total == mark.total);

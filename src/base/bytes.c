@@ -9,6 +9,7 @@
 BfStatus
 bf_cursor_short(const BfCursor *c, size_t wanted, BfError *err)
 {
+	BF_ASSERT(wanted > bf_cursor_left(c));
 	return bf_error_at(err, BF_ERR_CORRUPT, bf_cursor_offset(c),
 					   "data ends too early: %zu bytes wanted, %zu left", wanted,
 					   bf_cursor_left(c));
@@ -89,6 +90,7 @@ bf_cursor_varint32(BfCursor *c, int32_t *v, BfError *err)
 BfStatus
 bf_cursor_take(BfCursor *c, size_t n, const uint8_t **p, BfError *err)
 {
+	BF_ASSERT(c->start <= c->pos && c->pos <= c->end);
 	if (BF_UNLIKELY(n > bf_cursor_left(c)))
 		return bf_cursor_short(c, n, err);
 	*p = c->pos;
@@ -115,6 +117,7 @@ bf_buffer_init(BfBuffer *b, const BfHost *host, size_t bytes_max)
 void
 bf_buffer_free(BfBuffer *b)
 {
+	BF_ASSERT((b->data == NULL) == (b->cap == 0));
 	if (b->data != NULL)
 		b->host->mem_free(b->host, b->data, b->cap);
 	b->data = NULL;
@@ -147,6 +150,7 @@ bf_buffer_reserve(BfBuffer *b, size_t more, BfError *err)
 	size_t cap;
 	uint8_t *data;
 
+	BF_ASSERT(b->len <= b->cap && b->cap <= b->bytes_max);
 	if (BF_LIKELY(more <= b->cap - b->len))
 		return BF_OK;
 	if (__builtin_add_overflow(b->len, more, &want) || want > b->bytes_max)
@@ -164,6 +168,7 @@ bf_buffer_reserve(BfBuffer *b, size_t more, BfError *err)
 		b->host->mem_free(b->host, b->data, b->cap);
 	b->data = data;
 	b->cap = cap;
+	BF_ASSERT(more <= b->cap - b->len && b->cap <= b->bytes_max);
 	return BF_OK;
 }
 

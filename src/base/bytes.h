@@ -23,6 +23,8 @@ typedef struct BfView
 __extension__ typedef __int128 bf_i128 __attribute__((aligned(8)));
 __extension__ typedef unsigned __int128 bf_u128 __attribute__((aligned(8)));
 
+_Static_assert(_Alignof(bf_i128) == 8 && _Alignof(bf_u128) == 8, "no more than palloc gives");
+
 /* Big-endian two's complement of any length, whose leading bytes may only repeat the sign. false:
  * no bytes, or a number that 16 of them don't hold; *out is as it was then. */
 static inline bool
@@ -206,6 +208,7 @@ bf_put_uvarint(uint8_t *p, uint64_t v)
 		v >>= 7;
 	}
 	p[n++] = (uint8_t) v;
+	BF_ASSERT(n <= 10);
 	return n;
 }
 

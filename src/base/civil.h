@@ -54,6 +54,7 @@ bf_civil_from_days(int64_t days)
 	c.day = (int) (day_of_year - (153 * month_from_march + 2) / 5 + 1);
 	c.month = (int) (month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
 	c.year = year_of_era + era * 400 + (c.month <= 2 ? 1 : 0);
+	BF_ASSERT(c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= 31);
 	return c;
 }
 

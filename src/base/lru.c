@@ -29,6 +29,7 @@ bf_lru_item_new(const BfLru *l, const char *what, const char *path, size_t size,
 	BfArena *arena = bf_arena_new(l->host, what, arena_max);
 	BfLruItem *item;
 
+	BF_ASSERT(size >= sizeof *item);
 	*out = NULL;
 	if (arena == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
@@ -71,6 +72,8 @@ link_newest(BfLru *l, BfLruItem *item)
 static void
 unlink_use(BfLru *l, BfLruItem *item)
 {
+	BF_ASSERT(item->newer != NULL || l->newest == item);
+	BF_ASSERT(item->older != NULL || l->oldest == item);
 	*(item->newer != NULL ? &item->newer->older : &l->newest) = item->older;
 	*(item->older != NULL ? &item->older->newer : &l->oldest) = item->newer;
 }
@@ -106,6 +109,7 @@ bf_lru_evict(BfLru *l, BfLruItem *item)
 	BfLruItem **link = &l->buckets[item->hash % BF_LRU_BUCKETS];
 
 	BF_ASSERT(item->kept);
+	BF_ASSERT(l->n > 0 && l->bytes >= item->bytes);
 	while (*link != item)
 		link = &(*link)->next;
 	*link = item->next;
@@ -128,6 +132,7 @@ bf_lru_clear(BfLru *l)
 void
 bf_lru_touch(BfLru *l, BfLruItem *item)
 {
+	BF_ASSERT(item->kept);
 	unlink_use(l, item);
 	link_newest(l, item);
 }
@@ -138,6 +143,8 @@ bf_lru_find(const BfLru *l, const char *path, const BfLruItem *after)
 	uint64_t hash = after != NULL ? after->hash : hash_of(path);
 	BfLruItem *item = after != NULL ? after->next : l->buckets[hash % BF_LRU_BUCKETS];
 
+	/* Of one that was taken out the next is not known any more. */
+	BF_ASSERT(after == NULL || after->kept);
 	while (item != NULL && (item->hash != hash || strcmp(item->path, path) != 0))
 		item = item->next;
 	return item;

@@ -157,6 +157,7 @@ take_bytes(BfMap *m, size_t n, uint8_t **out, BfError *err)
 static BfStatus
 make_room(BfMap *m, bool *moved, BfError *err)
 {
+	BF_ASSERT(4 * (uint64_t) m->n <= 3 * (uint64_t) m->n_slots);
 	*moved = 4 * ((uint64_t) m->n + 1) > 3 * (uint64_t) m->n_slots;
 	return *moved ? bf_map_reserve(m, 1, err) : BF_OK;
 }
@@ -196,6 +197,7 @@ put_bytes(BfMap *m, const void *key, size_t n, uint64_t hash, bool copy, int64_t
 		BF_TRY(make_room(m, &moved, err));
 		if (moved)
 			slot = find_bytes(m, tag, key, (uint32_t) n);
+		BF_ASSERT(slot->tag == 0 && m->slots != no_slots);
 		*slot = (BfMapSlot){.tag = tag, .len = (uint32_t) n, .key.bytes = key, .value = fresh};
 		m->n++;
 	}
@@ -237,6 +239,7 @@ bf_map_put_number(BfMap *m, int64_t key, int64_t fresh, int64_t **value, BfError
 		BF_TRY(make_room(m, &moved, err));
 		if (moved)
 			slot = find_number(m, tag, key);
+		BF_ASSERT(slot->tag == 0 && m->slots != no_slots);
 		*slot = (BfMapSlot){.tag = tag, .len = LEN_NUMBER, .key.number = key, .value = fresh};
 		m->n++;
 	}

@@ -182,7 +182,10 @@ bf_rangeset_make(BfArena *a, const BfRange *ranges, int32_t n, BfRangeSet *out, 
 	/* In place: the sink never writes past the range that is read next. */
 	s.ranges = copy;
 	for (int32_t i = 0; i < n; i++)
+	{
+		BF_ASSERT(s.n <= (size_t) i);
 		sink_add(&s, copy[i].first, copy[i].last);
+	}
 	out->n = (int32_t) s.n;
 	out->ranges = copy;
 	return BF_OK;
@@ -194,7 +197,10 @@ bf_rangeset_count(const BfRangeSet *s)
 	int64_t count = 0;
 
 	for (int32_t i = 0; i < s->n; i++)
+	{
+		BF_ASSERT(i == 0 || s->ranges[i].first > s->ranges[i - 1].last + 1);
 		count += s->ranges[i].last - s->ranges[i].first + 1;
+	}
 	return count;
 }
 

@@ -127,6 +127,7 @@ choose_pivot(const Sort *s, uint8_t *base, size_t n)
 	uint8_t *first = base, *mid = at(s, base, n / 2), *last = at(s, base, n - 1);
 	size_t step = n / 8 * s->size;
 
+	BF_ASSERT(n > INSERTION_MAX);
 	if (n >= MEDIAN_OF_NINE_MIN)
 	{
 		first = median(s, first, first + step, first + 2 * step);

@@ -67,6 +67,7 @@ copy_name(char *dst, size_t dst_size, const char *src)
 
 BfStatus(bf_error_object)(BfError *err, const char *object)
 {
+	BF_ASSERT(err->code != BF_OK);
 	if (err->object[0] == '\0' && object != NULL)
 		copy_name(err->object, sizeof err->object, object);
 	return err->code;
@@ -74,6 +75,7 @@ BfStatus(bf_error_object)(BfError *err, const char *object)
 
 BfStatus(bf_error_column)(BfError *err, const char *column)
 {
+	BF_ASSERT(err->code != BF_OK);
 	if (err->column[0] == '\0' && column != NULL)
 		copy_name(err->column, sizeof err->column, column);
 	return err->code;

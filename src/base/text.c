@@ -28,6 +28,7 @@ bf_text_number(BfBuffer *b, int64_t v, BfError *err)
 	while ((rest /= 10) != 0);
 	if (v < 0)
 		digits[--at] = '-';
+	BF_ASSERT(at < sizeof digits);
 	return bf_buffer_append(b, digits + at, sizeof digits - at, err);
 }
 

@@ -96,6 +96,7 @@ flush(BfPublish *p, BfError *err)
 {
 	size_t n = p->used;
 
+	BF_ASSERT(n <= BUFFER_BYTES && (n == 0 || p->buffer != NULL));
 	p->used = 0;
 	return write_through(p, p->buffer, n, err);
 }
@@ -151,6 +152,7 @@ bf_publish_finish(BfPublish *p, BfError *err)
 	BfError ignored;
 
 	BF_NEVER(err, p->file < 0);
+	BF_ASSERT(p->exists);
 	BF_TRY(flush(p, err));
 	if (p->host->sync(p->host, p->file, err) != BF_OK)
 		return bf_error_object(err, p->temporary);

@@ -189,6 +189,7 @@ fill_window(BfSource *s, int64_t pos, size_t len, BfError *err)
 	BfStatus status;
 	size_t n;
 
+	BF_ASSERT(pos >= 0 && pos <= s->size && (int64_t) len <= s->size - pos);
 	BF_TRY(grow_window(s, len, err));
 	if (!sequential && s->size - pos < (int64_t) WINDOW_BYTES)
 		start = s->size > (int64_t) WINDOW_BYTES ? s->size - (int64_t) WINDOW_BYTES : 0;
@@ -238,6 +239,7 @@ bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfErro
 	}
 	if (!in_window(s, pos, len))
 		BF_TRY(fill_window(s, pos, len, err));
+	BF_ASSERT(in_window(s, pos, len) && s->window_len <= s->window_cap);
 	*p = s->window + (pos - s->window_pos);
 	return BF_OK;
 }
