@@ -320,6 +320,8 @@ bfi_chunk_meta(const BfParquetFile *f, int32_t rg, int32_t leaf, BfiColumnChunk 
 	int64_t file_at = f->footer.pos + at;
 	const BfiColumnMetaData *m = &out->meta;
 
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && leaf >= 0 && leaf < f->tree.n_leaves);
+	BF_ASSERT(at < f->footer.bytes.len);
 	BF_TRY(bfi_thrift_struct(&c, &bfi_column_chunk_table, out, sizeof *out, err));
 	if ((out->seen & (BFI_CC_CRYPTO | BFI_CC_ENCRYPTED_META)) != 0)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, file_at, "the column is encrypted");

@@ -15,9 +15,10 @@
 	{                                     \
 		.id = (id_), .type = BFI_T_STRUCT \
 	}
-#define TABLE(var, text, fields_) \
-	const BfiThriftStruct var = { \
-		.name = text, .fields = fields_, .n_fields = (int) (sizeof fields_ / sizeof fields_[0])}
+#define TABLE(var, text, fields_)                                                                 \
+	const BfiThriftStruct var = {                                                                 \
+		.name = text, .fields = fields_, .n_fields = (int) (sizeof fields_ / sizeof fields_[0])}; \
+	_Static_assert(sizeof fields_ / sizeof fields_[0] <= 32, "`seen` has a bit for each")
 
 static const BfiThriftField decimal_fields[] = {
 	FIELD(BfiDecimalType, scale, 1, BFI_T_I32, true),
@@ -195,6 +196,7 @@ bfi_physical_name(int32_t type)
 uint32_t
 bfi_physical_bytes(BfiPhysical type)
 {
+	BF_ASSERT(type < BFI_PHYSICAL_COUNT);
 	return physical_table[type].bytes;
 }
 

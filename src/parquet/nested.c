@@ -229,6 +229,7 @@ bfi_nested_init(BfArena *a, BfiShared *shared, int32_t field, const BfMapping *m
 	for (int32_t i = 0; i < n_leaves; i++)
 		if (plan.use[i] != LEAF_UNUSED)
 			BF_TRY(init_stream(a, t, shape->leaf_first + i, plan.use[i] == LEAF_VALUES, err));
+	BF_ASSERT(t->n_streams == n);
 	t->failed = -1;
 	choose_guides(t, &t->root);
 	return check_node(f, &t->root, err);
@@ -264,6 +265,7 @@ assemble_leaf(BfiNested *t, Node *node, BfiColumn *c, int32_t n, BfVector *out, 
 	size_t size = bf_storage_size(out->storage);
 	BfBuffer *dense = c->levels->dense;
 
+	BF_ASSERT(c->leaf_index == node->shape->leaf && node->n_children == 0);
 	BF_TRY(bfi_slot_validity(node->shape, c, n, t->marks, node->validity, &out->validity, err));
 	if (size == 0)
 	{
@@ -289,6 +291,7 @@ assemble_list(BfiNested *t, Node *node, int32_t n, BfVector *out, BfError *err)
 	const BfiColumn *guide = &t->streams[node->guide];
 	int32_t *offsets;
 
+	BF_ASSERT(node->guide >= 0 && node->guide < t->n_streams);
 	node->offsets->len = 0;
 	BF_TRY(bf_buffer_reserve(node->offsets, ((size_t) guide->levels->used + 2) * sizeof *offsets,
 							 err));

@@ -154,6 +154,7 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 {
 	size_t len = (size_t) h->uncompressed_bytes;
 
+	BF_ASSERT(h->uncompressed_bytes >= 0 && h->compressed_bytes >= 0);
 	BF_DATA(err, (h->seen & BFI_PH_DICTIONARY) != 0, c->page.at,
 			"a dictionary page without its header");
 	BF_DATA(err, c->values.dict.n < 0, c->page.at, "a second dictionary page in a column chunk");
@@ -204,6 +205,7 @@ count_values(BfiColumn *c, BfError *err)
 	BF_ASSERT(c->page.n_levels >= 0);
 	if (c->leaf->max_def > 0)
 		BF_TRY(bfi_rle_count(c->page.def, n, (uint32_t) c->leaf->max_def, &n, err));
+	BF_ASSERT(n <= (uint32_t) c->page.n_levels);
 	c->page.n_values = (int32_t) n;
 	return BF_OK;
 }

@@ -239,6 +239,7 @@ read_column(BfParquetScan *s, int32_t i, const uint64_t *rows, BfError *err)
 		status = bfi_nested_read(c->nested, s->batch.n_rows, last, err);
 		s->batch.cols[i] = *bfi_nested_vector(c->nested);
 	}
+	BF_ASSERT(status != BF_OK || s->batch.cols[i].n == s->batch.n_rows);
 	return status == BF_OK ? BF_OK : in_column(s->file, c, -1, err);
 }
 
@@ -247,6 +248,8 @@ next_early(BfParquetScan *s, int32_t n, BfError *err)
 {
 	BF_TRY(bf_check_cancel(bf_arena_host(s->file->arena), err));
 	BF_TRY(choose_rows(s, &n, err));
+	/* A column may want fewer rows, but some. */
+	BF_ASSERT(n > 0 && n <= s->n_rows - s->row);
 	s->batch.first_row = s->first_row + s->row;
 	s->batch.n_rows = n;
 	s->row += n;
@@ -305,6 +308,7 @@ is_sparse(const uint64_t *rows, int32_t n)
 BfStatus
 bf_parquet_scan_rest(BfParquetScan *s, const uint64_t *rows, BfError *err)
 {
+	BF_ASSERT(s->batch.n_rows > 0 && s->row >= s->batch.n_rows);
 	if (rows != NULL && !is_sparse(rows, s->batch.n_rows))
 		rows = NULL;
 	for (int32_t i = s->n_early; i < s->n_columns; i++)
@@ -347,6 +351,7 @@ bf_parquet_scan_dictionary(BfParquetScan *s, int32_t column, const BfVector **ou
 {
 	ScanColumn *c = &s->columns[column];
 
+	BF_ASSERT(column >= 0 && column < s->n_columns);
 	*out = NULL;
 	if (c->nested != NULL || !c->flat.chunk.all_dictionary)
 		return BF_OK;

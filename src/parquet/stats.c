@@ -171,6 +171,7 @@ bound_value(const BfiLeaf *leaf, BfView b, BfValue *out)
 
 	memset(out, 0, sizeof *out);
 	out->type = leaf->type;
+	BF_ASSERT(leaf->problem == NULL);
 	if (b.ptr == NULL || (leaf->physical != BFI_BYTE_ARRAY && b.len != width))
 		return false;
 	if (leaf->physical == BFI_BYTE_ARRAY || leaf->physical == BFI_FLBA)
@@ -247,6 +248,7 @@ bfi_page_bounds(const BfParquetFile *f, int32_t leaf, const BfiPageBounds *b, Bf
 {
 	const BfiLeaf *l = &f->tree.leaves[leaf];
 
+	BF_ASSERT(!out->has_min && !out->has_max);
 	if (!order_is_known(f, leaf))
 		return;
 	out->has_min = bound_value(l, b->min, &out->min) && !is_nan(&out->min);
@@ -342,6 +344,7 @@ encoding_names(BfArena *a, BfiThriftList list, const char **out, BfError *err)
 			buf[used++] = ',';
 		memcpy(buf + used, name, n + 1);
 		used += n;
+		BF_ASSERT(used < sizeof buf && buf[used] == '\0');
 	}
 	BF_TRY_PTR(a, *out, bf_arena_strdup(a, buf), err);
 	return BF_OK;

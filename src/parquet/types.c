@@ -54,6 +54,10 @@ static const struct
 };
 #define N_CONVERTED ((int32_t) (sizeof converted_table / sizeof converted_table[0]))
 
+_Static_assert(BFI_CONV_UTF8 == 0 &&
+				   sizeof converted_table / sizeof *converted_table == BFI_CONV_INTERVAL + 1,
+			   "a row for each that the format has");
+
 static Annotation
 annotation_of(const BfiSchemaElement *e)
 {

@@ -29,6 +29,7 @@ bfi_column_begin_values(BfiColumn *c, BfError *err)
 BfStatus
 bfi_column_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 {
+	BF_ASSERT(n <= BF_BATCH_ROWS && n <= c->values.left);
 	/* Entries of a dictionary have been converted. */
 	if (c->leaf->convert == BFI_CONVERT_NONE || bfi_column_has_codes(c))
 		return bfi_values_decode(&c->values, n, out, err);
@@ -64,6 +65,7 @@ bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 
 	BF_ASSERT(n >= 0 && c->values.dict.n < 0);
 	BF_TRY(decode_entries(c, n, at, err));
+	BF_ASSERT(c->values.left == 0);
 	c->values.dict = (BfiDictionary){
 		.n = n,
 		.value_bytes = (uint32_t) bf_storage_size(leaf->storage),

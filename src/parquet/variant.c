@@ -39,6 +39,8 @@ static const struct
 #define N_PRIMITIVES (sizeof primitives / sizeof primitives[0])
 #define PRIMITIVE_TRUE 1
 
+_Static_assert(N_PRIMITIVES == 21, "the types 0 to 20 of the specification");
+
 /* A little-endian number of 1 to 4 bytes. */
 static uint32_t
 load_uint(const uint8_t *p, uint32_t size)
@@ -239,6 +241,7 @@ primitive_text(BfView v, BfBuffer *out, size_t *used, BfError *err)
 	BfValue value;
 	size_t size;
 
+	BF_ASSERT(v.len > 0 && (v.ptr[0] & 3) == BASIC_PRIMITIVE);
 	if (id >= N_PRIMITIVES)
 		return bf_error(err, BF_ERR_UNSUPPORTED, "a variant of the unknown type %u", id);
 	size = primitives[id].size >= 0 ? (size_t) primitives[id].size : 4;
@@ -258,6 +261,7 @@ primitive_text(BfView v, BfBuffer *out, size_t *used, BfError *err)
 		value = (BfValue){.type = {.kind = primitives[id].kind}, .v.view = {v.ptr + 5, len}};
 		*used += len;
 	}
+	BF_ASSERT(*used <= v.len);
 	return bfi_json_value(out, &value, err);
 }
 

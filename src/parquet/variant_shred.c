@@ -225,6 +225,7 @@ object_text(Texts *t, const Pair *p, int32_t i, BfView rest, int depth, BfError 
 	size_t total = 0;
 
 	BF_TRY(collect(t, p, i, rest, err));
+	BF_ASSERT(t->members->len >= base && (t->members->len - base) % sizeof(Member) == 0);
 	n = (t->members->len - base) / sizeof(Member);
 	if (n > 0)
 		bf_sort(t->members->data + base, n, sizeof(Member), compare_members);
@@ -268,6 +269,7 @@ typed_text(Texts *t, const Pair *p, int32_t i, int depth, BfError *err)
 		bf_vector_get(v, i, &value);
 		return bfi_json_value(t->out, &value, err);
 	}
+	BF_ASSERT(v->n_children == 1 && p->typed_field->n_children == 1);
 	bf_vector_items(v, i, &first, &end);
 	BF_TRY(bf_buffer_u8(t->out, '[', err));
 	for (int32_t k = first; k < end; k++)
@@ -312,6 +314,7 @@ bfi_variant_texts(const BfField *field, const BfVector *parts, int32_t n, BfBuff
 	Texts t = {.names = &names, .out = text, .members = scratch};
 	size_t from = 0;
 
+	BF_ASSERT(parts->n >= n && parts->n_children == field->n_children);
 	text->len = 0;
 	for (int32_t i = 0; i < n; i++)
 	{
@@ -334,5 +337,6 @@ bfi_variant_texts(const BfField *field, const BfVector *parts, int32_t n, BfBuff
 			views[i].ptr = text->data + from;
 			from += views[i].len;
 		}
+	BF_ASSERT(from == text->len);
 	return BF_OK;
 }

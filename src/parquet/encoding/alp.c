@@ -28,6 +28,13 @@ static const float powers32[] = {1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F,
 static const float inverses32[] = {1e0F,  1e-1F, 1e-2F, 1e-3F, 1e-4F, 1e-5F,
 								   1e-6F, 1e-7F, 1e-8F, 1e-9F, 1e-10F};
 
+_Static_assert(sizeof powers64 / sizeof *powers64 == 19 &&
+				   sizeof inverses64 / sizeof *inverses64 == 19,
+			   "exponents 0 to 18");
+_Static_assert(sizeof powers32 / sizeof *powers32 == 11 &&
+				   sizeof inverses32 / sizeof *inverses32 == 11,
+			   "exponents 0 to 10");
+
 typedef struct State
 {
 	const uint8_t *offsets;

@@ -138,6 +138,8 @@ bfi_delta_end(BfiDelta d, const uint8_t **end, BfError *err)
 /* Numbers that are unpacked at once. */
 #define CHUNK 256
 
+_Static_assert(CHUNK % 8 == 0, "groups of eight begin at a byte");
+
 /* k values of the current miniblock; `v` runs through them. */
 #define DECODE_RUN(out, type)                                                                     \
 	do                                                                                            \

@@ -96,7 +96,10 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 		case 1: GATHER(uint8_t); break;
 		case 4: GATHER(uint32_t); break;
 		case 8: GATHER(uint64_t); break;
-		default: GATHER(bf_u128); break;
+		default:
+			BF_ASSERT(v->dict.value_bytes == 16);
+			GATHER(bf_u128);
+			break;
 	}
 	return BF_OK;
 }

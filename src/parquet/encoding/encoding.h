@@ -29,6 +29,8 @@
 #include "parquet/format.h"
 #include "vec/batch.h"
 
+_Static_assert(BFI_PHYSICAL_COUNT < 32, "a bit of `fits` for each");
+
 #define BFI_FITS(type) (1U << BFI_##type)
 #define BFI_FITS_ALL (BFI_FITS(PHYSICAL_COUNT) - 1)
 #define BFI_FITS_INTEGERS (BFI_FITS(INT32) | BFI_FITS(INT64))

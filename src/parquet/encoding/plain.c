@@ -65,6 +65,7 @@ pass_bits(State *s, int32_t n)
 	s->bit += (uint32_t) n;
 	s->pos += s->bit >> 3;
 	s->bit &= 7;
+	BF_ASSERT(s->pos + (s->bit > 0) <= s->end);
 }
 
 static BfStatus
@@ -160,6 +161,7 @@ encode(const BfiNative *in, BfBuffer *out, BfError *err)
 	const uint8_t *booleans = in->values;
 	uint8_t *to;
 
+	BF_ASSERT(in->n > 0 && in->values != NULL);
 	BF_TRY(bf_buffer_reserve(out, (size_t) bytes, err));
 	to = out->data + out->len;
 	switch (in->physical)

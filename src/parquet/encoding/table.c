@@ -58,13 +58,15 @@ bfi_values_begin(BfiValues *v, int32_t encoding, BfView section, int32_t n, int6
 {
 	const BfiEncoding *e = bfi_encoding_find(encoding);
 
-	BF_ASSERT(n >= 0);
+	BF_ASSERT(n >= 0 && v->physical < BFI_PHYSICAL_COUNT);
 	if (e == NULL || (e->fits >> v->physical & 1) == 0)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, at, "values of type %s encoded as %s (%d)",
 				   bfi_physical_name((int32_t) v->physical), bfi_encoding_name(encoding), encoding);
 	v->methods = e->methods;
 	v->at = at;
 	v->n = v->left = n;
+	/* A row that fits no values is for levels alone. */
+	BF_ASSERT(e->methods->begin != NULL && e->methods->decode != NULL);
 	if (n == 0)
 		return BF_OK; /* whatever the section holds, nobody asks for it */
 	return e->methods->begin(v, section.ptr, section.len, err);
