@@ -66,6 +66,7 @@ sample_row(Sampler *sm, int32 row)
 		{
 			int k = (int) (sm->target * sampler_random_fract(&sm->state.randstate));
 
+			Assert(k >= 0 && k < sm->n);
 			heap_freetuple(sm->rows[k]);
 			sm->rows[k] = form_row(sm, row);
 			sm->order[k] = (int64) sm->seen;

@@ -133,6 +133,7 @@ bifangReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, 
 	BifangShared *shared = coordinate;
 
 	(void) pcxt;
+	Assert(n->scan->turn.shared == shared);
 	atomic_store(&shared->next, 0);
 	pg_atomic_write_u64(&shared->fingerprint, 0);
 	bifang_scan_restart(n->scan);
@@ -146,6 +147,7 @@ bifangInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *co
 	BifangShared *shared = coordinate;
 
 	(void) toc;
+	Assert(n->scan->work == NULL && shared->n_pins > 0);
 	bifang_options_check_read(&n->scan->options);
 	n->scan->work = bifang_worklist_join(n->scan->cxt, &n->scan->options,
 										 (BfView){shared->pins, shared->n_pins});

@@ -137,6 +137,7 @@ scan_path(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids required_outer, 
 	Cost startup;
 	Cost run;
 
+	Assert(processes >= 1);
 	bifang_scan_cost(root, rel, &ask, &startup, &run);
 	return bifang_scan_path(root, rel, rows / processes, startup, startup + run / processes, NIL,
 							required_outer, NIL);

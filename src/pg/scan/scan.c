@@ -66,6 +66,7 @@ bifang_scan_work(BifangScan *s, Snapshot snapshot)
 	bifang_scan_pin(s, snapshot);
 	if (s->planned)
 		return s->work;
+	Assert(s->open.unit == NULL); /* it would be gone with the earlier plan */
 	old = MemoryContextSwitchTo(s->cxt);
 	if (!s->cols.bound)
 		bifang_scan_bind_columns(s);
@@ -119,6 +120,7 @@ bifang_scan_sample(BifangScan *s, int32 n)
 void
 bifang_scan_share(BifangScan *s, BifangShared *shared, BfScanCounter *next, BifangPlannedFn planned)
 {
+	Assert(shared == NULL || (next != NULL && s->open.unit == NULL));
 	s->turn.shared = shared;
 	s->turn.planned = planned;
 	s->turn.next = &s->turn.alone.next;

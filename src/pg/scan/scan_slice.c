@@ -45,6 +45,7 @@ fill_lineage(BifangScan *s, BifangColumn *c, const BifangRows *rows, int32 vecto
 	const BfVector *v = s->open.lineage_vector < 0 ? NULL : &s->open.batch->cols[vector];
 	BfValue value;
 
+	Assert(v == NULL || v->storage == BF_STORE_I64);
 	for (int32 i = 0; i < rows->n; i++)
 	{
 		c->isnull[i] = false;
@@ -64,6 +65,7 @@ fill_meta(BifangScan *s, BifangColumn *c, const BifangRows *rows)
 	const BfBatch *b = s->open.batch;
 	int32 n = rows->n;
 
+	Assert(c->kind == BIFANG_FROM_META && s->open.unit != NULL);
 	switch ((BfFact) c->number)
 	{
 		case BF_FACT_LEDGER:
@@ -132,6 +134,7 @@ bifang_scan_fill_slice(BifangScan *s)
 					   .first = s->slice.at,
 					   .n = bf_batch_n(b) - s->slice.at};
 
+	Assert(rows.n > 0 && rows.n <= BF_BATCH_ROWS);
 	for (int32 i = 0; i < s->cols.n; i++)
 		if (s->cols.list[i].vector >= 0)
 			rows.n = bifang_out_fit(s->cols.list[i].out, &b->cols[s->cols.list[i].vector], &rows,

@@ -66,8 +66,10 @@ bifang_kafka_dir_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 	BfReader *log;
 	BfError err;
 
+	Assert(u->source >= pins->sources && u->source < pins->sources + pins->n_sources);
 	if (u->source->offset_end < 0)
 		bifang_kafka_dir_fix_end(s->work, &s->options, &pins->sources[u->source - pins->sources]);
+	Assert(u->source->offset_end >= 0);
 	range = kafka_range(s, u);
 	f = bifang_scan_filter(s, a, &wanted, BF_KAFKA_COLUMNS, NULL);
 	p = bf_filter_projection(f);

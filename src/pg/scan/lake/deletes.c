@@ -141,6 +141,7 @@ count_more(BifangDeleteSet *s)
 {
 	const BfDeleteCounters *now = bf_delete_counters(s->cache);
 
+	Assert(now->files_read >= s->counted.files_read && now->keys >= s->counted.keys);
 	s->count->files_read += now->files_read - s->counted.files_read;
 	s->count->positions += now->positions - s->counted.positions;
 	s->count->keys += now->keys - s->counted.keys;

@@ -190,6 +190,7 @@ table_rows(const BifangWorklist *w)
 	if (total != NULL && strtod(total, NULL) > 0)
 		return Max((double) t->rows, strtod(total, NULL) + (double) t->live_rows);
 	left = (double) (c->files - c->files_by_partition - c->files_by_bounds);
+	Assert(left >= 0);
 	return (double) t->rows * (double) c->files / Max(left, 1.0);
 }
 

@@ -33,6 +33,7 @@ unit_projection(BifangScan *s, const BfScanUnit *u)
 	BfSchema *schema = palloc0(sizeof *schema);
 	int32 *fields;
 
+	Assert(s->cols.bound);
 	p->want_entry = s->cols.want_entry;
 	p->schema = table;
 	p->fields = s->cols.numbers;
