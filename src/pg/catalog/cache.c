@@ -248,6 +248,8 @@ bifang_lake_open(MemoryContext cxt, const char *metadata_path)
 {
 	Entry *e = open_entry(cxt, metadata_path, "");
 
+	/* It is pinned: trim() must not take it. */
+	Assert(e->pins > 0);
 	if (e->lake.plan == NULL)
 	{
 		BfArenaMark mark = bf_arena_mark(e->arena);

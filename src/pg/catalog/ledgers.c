@@ -240,6 +240,7 @@ bifang_catalog_ledger(int64 ledger_id, Snapshot snap)
 
 	bifang_rows_key_int8(&key, LEDGER_ID, ledger_id);
 	found = read_ledgers("ledger_pkey", &key, snap);
+	Assert(list_length(found) <= 1);
 	return found == NIL ? NULL : linitial(found);
 }
 
@@ -442,6 +443,8 @@ bifang_catalog_prune_appends(int64 ledger_id, int64 keep_end, Snapshot snap)
 	HeapTuple tuple;
 	int64 deleted = 0;
 
+	/* The row of the end itself stays. */
+	Assert(keep_end > 0);
 	bifang_rows_key_int8(&keys[0], APPEND_LEDGER, ledger_id);
 	ScanKeyEntryInitialize(&keys[1], 0, APPEND_END, BTLessStrategyNumber, InvalidOid, InvalidOid,
 						   F_INT8LT, Int64GetDatum(keep_end));

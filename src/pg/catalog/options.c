@@ -73,6 +73,7 @@ bifang_options_get(Oid foreigntableid, BifangOptions *out)
 	server_map = out->location_map;
 	bifang_option_take(table->options, BIFANG_ON_TABLE, out);
 	out->own_map = out->location_map != server_map;
+	Assert(out->format != NULL && OidIsValid(out->serverid) && OidIsValid(out->userid));
 	check_together(out);
 }
 

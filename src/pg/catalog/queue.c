@@ -78,6 +78,7 @@ bifang_catalog_delete_garbage(const BifangGarbage *g)
 	Relation rel = bifang_rows_open("garbage", RowExclusiveLock);
 	ItemPointerData row = g->row;
 
+	Assert(ItemPointerIsValid(&row));
 	CatalogTupleDelete(rel, &row);
 	table_close(rel, RowExclusiveLock);
 }

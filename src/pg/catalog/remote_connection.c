@@ -298,6 +298,7 @@ keep_row(BifangRemote *r, const BifangRemoteParams *p, PGresult *row)
 	int at = r->result == NULL ? 0 : PQntuples(r->result);
 	bool kept = true;
 
+	Assert(PQntuples(row) == 1);
 	if (r->result == NULL)
 		kept = (r->result = PQcopyResult(row, PG_COPYRES_ATTRS)) != NULL;
 	for (int i = 0; kept && i < PQnfields(row); i++)
@@ -322,6 +323,7 @@ exchange(BifangRemote *r, const BifangRemoteParams *p, const char *sql, int n,
 	PGresult *next;
 
 	Assert(n <= (int) lengthof(types));
+	Assert(r->busy); /* so that an error closes it */
 	PQclear(r->result);
 	r->result = NULL;
 	if (!PQsendQueryParams(r->conn, sql, n, types, args, NULL, NULL, 0) ||
@@ -413,6 +415,7 @@ bifang_remote_value(const BifangRemote *r, int row, int column)
 {
 	const char *value;
 
+	Assert(row >= 0 && row < PQntuples(r->result) && column < PQnfields(r->result));
 	if (PQgetisnull(r->result, row, column))
 		return NULL;
 	value = PQgetvalue(r->result, row, column);

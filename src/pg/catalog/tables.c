@@ -57,6 +57,7 @@ find_lake_path(const char *location)
 	if (path == NULL)
 		return NULL;
 	path = bifang_to_utf8(path);
+	Assert(path[0] == '/');
 	in_lake = strstr(path, "/" BIFANG_EMBEDDED_WAREHOUSE "/");
 	if (in_lake == NULL || bifang_rows_stored_path(path) != path)
 		return path;

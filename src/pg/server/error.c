@@ -59,6 +59,7 @@ emit(int elevel, const BfError *err)
 void
 bifang_report(const BfError *err)
 {
+	Assert(err->code != BF_OK);
 	if (err->code == BF_ERR_CANCEL)
 	{
 		CHECK_FOR_INTERRUPTS();

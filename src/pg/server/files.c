@@ -42,6 +42,7 @@ bifang_find_local_path(const char *path)
 	while (to > copy + 1 && to[-1] == '/')
 		to--;
 	*to = '\0';
+	Assert(copy[0] == '/' && copy[1] != '/');
 	return copy;
 }
 
@@ -80,6 +81,8 @@ bifang_remove_on_abort(const char *path, int parents)
 		MemoryContextAlloc(TopTransactionContext, offsetof(OnAbort, path) + strlen(path) + 1);
 
 	o->subid = GetCurrentSubTransactionId();
+	/* So what a subtransaction has are always the first ones. */
+	Assert(on_abort == NULL || on_abort->subid <= o->subid);
 	o->parents = parents;
 	strcpy(o->path, path);
 	o->next = on_abort;
@@ -125,4 +128,5 @@ bifang_on_abort_end_sub(SubTransactionId subid, SubTransactionId parent, bool ab
 		o->subid = parent;
 	for (; abort && on_abort != NULL && on_abort->subid == subid; on_abort = on_abort->next)
 		remove_aborted(on_abort);
+	Assert(on_abort == NULL || on_abort->subid <= parent);
 }

@@ -51,6 +51,7 @@ typedef struct Names
 static bool
 names_add(Names *l, const char *name)
 {
+	Assert(l->n <= l->cap);
 	if (l->n == l->cap)
 	{
 		size_t cap = l->cap == 0 ? 64 : l->cap * 2;

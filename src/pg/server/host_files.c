@@ -65,6 +65,7 @@ void
 bifang_host_close(const BfHost *h, int file)
 {
 	(void) h;
+	Assert(file > 2);
 	close(file);
 	ReleaseExternalFD();
 }
@@ -183,6 +184,7 @@ BfStatus
 bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to, int64_t to_pos,
 					   int64_t len, BfError *err)
 {
+	Assert(from_pos >= 0 && to_pos >= 0 && len >= 0);
 	while (len > 0)
 	{
 		loff_t in = from_pos;

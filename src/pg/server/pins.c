@@ -54,6 +54,7 @@ new_group(Snapshot snap, MemoryContext cxt)
 {
 	Group *g = MemoryContextAllocZero(cxt, sizeof *g);
 
+	Assert(find_group(snap) == NULL);
 	g->snap = snap;
 	g->cxt = cxt;
 	g->gone.func = forget;

@@ -185,6 +185,7 @@ remove_dir(Removal *r, int at, const char *dir, const char *name, int depth)
 	DIR *d = NULL;
 	int fd;
 
+	Assert(r->kind != BIFANG_REMOVE_FILE);
 	if (depth > DEPTH_MAX || !AcquireExternalFD())
 	{
 		errno = depth > DEPTH_MAX ? ELOOP : EMFILE;
