@@ -352,6 +352,11 @@ echo 'int a;' >src/vec/plant5.c
 planted+=('src/vec/plant5.c:|no head comment')
 echo '#define A' >src/vec/plant5.h
 planted+=('src/vec/plant5.h:|no head comment')
+for file in test/unit/plant5.c test/unit/lib/plant5.h test/fuzz/plant5.c test/bench/plant5.c; do
+	mkdir -p "${file%/*}"
+	echo 'int a;' >$file
+	planted+=("$file:|no head comment")
+done
 plant src/vec/README.md 'lines, more than 150' < <(repeat 150 '')
 git rm -q src/io/README.md
 planted+=('src/io:|no README.md')

@@ -70,7 +70,7 @@ sub check_structs
 	}
 }
 
-for my $file (files(qr/\.[ch]$/, qw(src test/unit test/fuzz test/bench)))
+for my $file (files(qr/\.[ch]$/, qw(src test/unit test/fuzz test/bench test/tap)))
 {
 	my @lines = split /\n/, source($file), -1;
 	pop @lines;
@@ -79,10 +79,10 @@ for my $file (files(qr/\.[ch]$/, qw(src test/unit test/fuzz test/bench)))
 		complain($file, $_ + 1, columns($lines[$_]) . ' columns, more than 100') if columns($lines[$_]) > 100;
 		complain($file, $_ + 1, 'space at the end') if $lines[$_] =~ /[ \t]$/;
 	}
+	complain($file, 1, 'no head comment') unless @lines && $lines[0] =~ m{^/\*};
 	next unless $file =~ m{^src/};
 	my $most = $file =~ m{^src/pg/} ? 1200 : 900;
 	complain($file, 0, scalar(@lines) . " lines, more than $most") if @lines > $most;
-	complain($file, 1, 'no head comment') unless $lines[0] =~ m{^/\*};
 	check_spelling($file);
 	check_macros($file);
 	check_structs($file);

@@ -1,3 +1,7 @@
+/*
+ * Rows of a Parquet file written as an Avro container: each flat column as a union of null and its
+ * type, with the field id that it has in the Parquet file.
+ */
 #include "unit/test_exec_deletes_avro.h"
 
 #include "avro/container.h"

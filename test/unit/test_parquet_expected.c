@@ -1,3 +1,7 @@
+/*
+ * DuckDB's spelling of values. Written without the code that is tested: dates, decimals and INT96
+ * are calculated here a second time.
+ */
 #include "unit/test_parquet_expected.h"
 
 #include <math.h>

@@ -1,3 +1,8 @@
+/*
+ * Predicates: random trees over random columns against what each row says on its own
+ * (test_vec_pred_model.h), with and without statistics; rules that chance seldom meets;
+ * dictionaries that change; faults.
+ */
 #include "unit/lib/runner.h"
 #include "unit/lib/host_posix.h"
 #include "unit/test_vec_pred_model.h"

@@ -1,3 +1,9 @@
+/*
+ * The disk of crash.h: of each file that was opened for writing or whose name was changed, the
+ * bytes and the name that a crash would leave, noted when they are synced. A handle is matched with
+ * its file by inode, since names move. Names and bytes settle apart, so a rename that was synced
+ * before the bytes leaves a file that is empty or old.
+ */
 #include "unit/lib/crash.h"
 
 #include <stdio.h>

@@ -1,3 +1,8 @@
+/*
+ * The host of host_posix.h. Each callback first asks whether it is the one to fail. Under
+ * AddressSanitizer a block's exact size is known, so one that is given back with another is
+ * counted; of open files the path is kept, since errors by handle must name one.
+ */
 #include "unit/lib/host_posix.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* MD5 as RFC 1321 has it; the constants are made of sines, as there, and not written out. */
 #include "unit/lib/md5.h"
 
 #include <math.h>
