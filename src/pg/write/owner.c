@@ -76,6 +76,8 @@ bifang_owner_of(const char *dir, const char *table_uuid)
 	if (status == BF_OK)
 		text = pnstrdup((const char *) bytes.ptr, bytes.len);
 	bifang_arena_free(arena);
+	if (status == BF_ERR_CANCEL)
+		bifang_report(&err);
 	if (status != BF_OK && status != BF_ERR_NOTFOUND)
 		return BIFANG_OWNER_OTHER;
 	uuid = next_line(&text);

@@ -89,6 +89,15 @@ my ($rc, $out, $err) = outcome($node, "SET statement_timeout = 40;\n$round$fds\n
 my @fds = $out =~ /^fds\|(\d+)$/mg;
 is($fds[1], $fds[0], 'descriptors after many cancelled statements');
 
+# Ended at whatever step a few milliseconds lead to: that nothing more is read then is no damage, and no
+# sign that a directory is somebody else's.
+$node->safe_psql('postgres', 'CREATE FOREIGN TABLE short (i bigint) SERVER lake');
+($rc, $out, $err) = outcome($node, join('', map {
+	sprintf "SET statement_timeout = %d;\nINSERT INTO short SELECT g FROM generate_series(1, %d) g;\n", 1 + $_ % 6, 1 + 211 * ($_ % 97)
+} 1 .. 1500), on_error_stop => 0);
+my @said = grep { /\S/ && !/canceling statement due to statement timeout/ } split /\n/, $err;
+is(join("\n", @said), '', 'statements that end early say so and nothing else');
+
 # Cancelled by another session and by Ctrl-C in psql.
 for my $what ('Parquet, values', 'ledgers, no rows', 'Kafka, no rows', 'INSERT', 'COPY FROM')
 {
