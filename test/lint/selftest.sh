@@ -86,6 +86,8 @@ plant src/scan/plant_pg.c '"pg/server/error.h" must not be included, scan is not
 plant src/exec/plant_scan.c '"scan/plant.h" must not be included, exec is not above' <<<'#include "scan/plant.h"'
 plant src/scan/plant.h 'scan must not include <fcntl.h>' <<<'#include <fcntl.h>'
 plant src/exec/plant_thread.c 'exec must not include <pthread.h>' <<<'#include <pthread.h>'
+plant src/vec/plant_ctype.c 'vec must not include <ctype.h>' <<<'#include <ctype.h>'
+plant src/vec/plant_strings.c 'vec must not include <strings.h>' <<<'#include <strings.h>'
 plant src/parquet/plant_zstd.c 'parquet must not include <zstd.h>' <<<'#include <zstd.h>'
 plant src/iceberg/plant_internal.c "is another folder's own" <<<'#include "parquet/internal.h"'
 plant src/exec/plant_internal.c "is another folder's own" <<<'#include "vec/pred_internal.h"'
@@ -161,7 +163,9 @@ for call in malloc calloc realloc reallocarray aligned_alloc posix_memalign free
 	qsort qsort_r fopen fread fflush open openat read pread write pwrite close fsync fdatasync sync_file_range mmap \
 	rename unlink stat opendir flock fcntl time clock_gettime gettimeofday localtime strftime sleep nanosleep poll \
 	select accept pthread_create pthread_mutex_lock sem_wait kill getenv setlocale exit abort fork system signal \
-	longjmp printf fputs perror syslog rand random getrandom strtok strcpy strcat sprintf sscanf json_dumps curl_easy_init ZSTD_compress; do
+	longjmp printf fputs perror syslog rand random getrandom strtok strcpy strcat sprintf sscanf json_dumps curl_easy_init ZSTD_compress \
+	isalpha isalnum isdigit isspace isxdigit isupper islower isprint ispunct iscntrl tolower toupper strcasecmp strncasecmp \
+	strcoll strxfrm strtold atof localeconv uselocale newlocale mbstowcs wctomb iswalpha towlower strcasestr strerror_l; do
 	plant "src/vec/plant_$call.c" "$call() is not for the core" <<<"int bf_plant_$call(int x)
 {
 	return (int) $call(x);
@@ -458,6 +462,9 @@ malloc void *malloc(unsigned long); void *f(void) { void *(*p)(unsigned long) = 
 malloc void *f(unsigned long n) { return __builtin_malloc(n); }
 strdup char *strdup(const char *); struct { char *(*a)(const char *); } s = {strdup};
 usleep int f(void) { return usleep (5); }
+strcasecmp int strcasecmp(const char *, const char *); int (*f(void))(const char *, const char *) { return strcasecmp; }
+__ctype_b_loc const unsigned short **__ctype_b_loc(void); int f(int c) { return (*__ctype_b_loc())[c]; }
+toupper int toupper(int); int (*f(void))(int) { return toupper; }
 getenv char *getenv(const char *); char *(*f(void))(const char *) { return getenv; }
 pthread_create int pthread_create(void); int f(void) { return pthread_create(); }
 fsync int fsync(int); int f(void) { return fsync(1); }
