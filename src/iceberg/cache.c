@@ -45,7 +45,11 @@ struct BfIceCache
 static void
 release(BfLruItem *item)
 {
-	bfi_index_free(&((BfiCacheItem *) item)->data);
+	BfiManifestData *data = &((BfiCacheItem *) item)->data;
+
+	for (int32_t i = 0; i < data->n_indexes; i++)
+		bf_arena_free(data->indexes[i].arena);
+	data->n_indexes = 0;
 }
 
 BfStatus

@@ -81,6 +81,5 @@ extern void bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes);
 extern BfStatus bfi_index_exclude(BfIceCache *c, const BfHost *host, BfiManifestData *data,
 								  const BfIcePruner *pruner, uint64_t *alive, int64_t *by_partition,
 								  int64_t *by_bounds, BfError *err) BF_MUST_CHECK;
-extern void bfi_index_free(BfiManifestData *data);
 
 #endif

@@ -56,14 +56,6 @@ count_hulls(const BfiManifestData *data)
 	return (data->n + hull_entries(data) - 1) / hull_entries(data);
 }
 
-void
-bfi_index_free(BfiManifestData *data)
-{
-	for (int32_t i = 0; i < data->n_indexes; i++)
-		bf_arena_free(data->indexes[i].arena);
-	data->n_indexes = 0;
-}
-
 static bool
 same_question(const BfiFieldIndex *x, const BfField *f, bool bounds)
 {

@@ -111,11 +111,15 @@ extern BfStatus bfi_partition_value(BfArena *keep, const BfAvroValue *v, BfType 
 /* The number in a metadata file's name, -1 when it has none. */
 extern int64_t bfi_metadata_version(const char *name);
 
-/* table_plan.c */
+/* manifest_list.c */
 
+/* Those that the snapshot's list names, or, without a list, the snapshot itself. */
 extern BfStatus
 bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, BfIoCounters *io,
 					   BfIceManifest **out, int32_t *n, BfError *err) BF_MUST_CHECK;
+
+/* table_plan.c */
+
 /* Indexes of the manifests in `from` whose path is not in `in`. */
 extern BfStatus bfi_manifests_missing(BfArena *a, const BfIceManifest *from, int32_t n_from,
 									  const BfIceManifest *in, int32_t n_in, int32_t **out,

@@ -67,36 +67,6 @@ typedef struct PlanBuild
 	DeleteManifests delete_manifests;
 } PlanBuild;
 
-BfStatus
-bfi_snapshot_manifests(BfArena *a, const BfIceTable *t, const BfIceSnapshot *s, BfIoCounters *io,
-					   BfIceManifest **out, int32_t *n, BfError *err)
-{
-	const char *path;
-
-	if (s->encrypted)
-		BF_FAIL(err, BF_ERR_UNSUPPORTED, "snapshot %lld is encrypted", (long long) s->id);
-	if (s->manifest_list != NULL)
-	{
-		BF_TRY(bf_location_resolve(a, &t->location, s->manifest_list, &path, err));
-		return bf_ice_read_manifest_list(a, path, io, out, n, err);
-	}
-	BF_NEW(a, *out, s->n_manifests, err);
-	for (int32_t i = 0; i < s->n_manifests; i++)
-		(*out)[i] = (BfIceManifest){.path = s->manifests[i],
-									.length = -1,
-									.spec_id = -1,
-									.added_snapshot_id = s->id,
-									.first_row_id = -1,
-									.added_files = -1,
-									.existing_files = -1,
-									.deleted_files = -1,
-									.added_rows = -1,
-									.existing_rows = -1,
-									.deleted_rows = -1};
-	*n = s->n_manifests;
-	return BF_OK;
-}
-
 /* What the list tells is room enough, if it tells the truth; what is not used costs nothing. */
 static BfStatus
 files_room(PlanBuild *b, BfError *err)

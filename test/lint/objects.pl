@@ -19,9 +19,6 @@ chdir "$FindBin::Bin/../.." or die;
 # Circles that are meant, as the set of the files that need each other.
 my @circles = (
 	'codec/brotli codec/codec codec/lz4 codec/snappy codec/zlib codec/zstd',
-	'exec/delete/equality exec/delete/load exec/delete/position',
-	'iceberg/cache iceberg/entry_index',
-	'iceberg/entry iceberg/table_plan',
 	'log/cut log/writer',
 	'log/dir log/segment',
 	'parquet/encoding/alp parquet/encoding/byte_stream_split parquet/encoding/delta_byte_array parquet/encoding/table',

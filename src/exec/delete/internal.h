@@ -24,6 +24,9 @@ struct BfDeleteCache
 	BfMap key_files; /* set and path -> 1: has been read */
 };
 
+/* --- open.c -------------------------------------------------------------------------------------
+ */
+
 /* A reader of a delete file for these fields, in an arena of its own that the caller frees.
  * *n_rows, which may be NULL, is how many rows it may have: a guess that the file's size bounds,
  * 0 where nothing tells. */
