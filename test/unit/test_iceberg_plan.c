@@ -301,7 +301,7 @@ history(void)
 		{1, 0, 1, 100, 1, NULL, 1, main1},
 		{2, 1, 2, 200, 1, NULL, 2, main2},
 		{3, 1, 3, 300, 0, ",\"" BF_ICE_COVERED_PARQUET "\":\"7:0-4\"", 2, main3},
-		{11, 1, 4, 150, 1, ",\"" BF_ICE_COVERED "\":\"7:0-9\"", 2, branch1},
+		{11, 1, 4, 150, 0, ",\"" BF_ICE_COVERED "\":\"7:0-9\"", 2, branch1},
 		{12, 11, 5, 350, -1, ",\"" BF_ICE_COVERED "\":\"7:0-19\"", 3, branch2}};
 	MakeTable table = {
 		.version = 2,
@@ -401,6 +401,13 @@ TEST(iceberg_plan_at_time)
 		{350, "one,three,7_0-9.log,7_10-19.log"},
 		{INT64_MAX, "one,three,7_0-9.log,7_10-19.log"},
 	};
+	/* Of main's snapshot and the branch's the later one says what the columns were. */
+	static const struct
+	{
+		int64_t ms;
+		const char *column;
+	} columns[] = {{100, "old_name"}, {150, "n"}, {200, "old_name"}, {250, "n"}, {300, "n"}};
+	BfIcePoint point;
 	BfIcePlan *p;
 
 	REQUIRE(t != NULL);
@@ -419,6 +426,13 @@ TEST(iceberg_plan_at_time)
 			EXPECT_EQ(p->bifang_snapshot_id, -1);
 		if (cases[i].ms == 300)
 			EXPECT_EQ(p->total_rows, 25);
+	}
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+	{
+		BfIceAt when = {.kind = BF_ICE_AT_TIME, .time_ms = columns[i].ms};
+
+		REQUIRE_OK(bf_ice_at_resolve(t, &when, &point, &test_err));
+		EXPECT_STR(point.schema->fields[0].name, columns[i].column);
 	}
 }
 
