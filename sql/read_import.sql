@@ -9,7 +9,10 @@ SELECT current_setting('data_directory') || '/rim' AS lake \gset
 COPY (SELECT) TO PROGRAM :'make';
 CREATE SERVER rim FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'lake');
 
--- One broken table does not keep the others out. (The WARNING names a path of the machine.)
+-- One broken table does not keep the others out, and a file beside them is none. (The WARNING names
+-- a path of the machine.)
+\set stray 'cp ' :lake '/sales/good/metadata/v3.metadata.json ' :lake '/sales/stray.metadata.json'
+COPY (SELECT) TO PROGRAM :'stray';
 SET client_min_messages = error;
 DO $$ BEGIN
 	IMPORT FOREIGN SCHEMA sales FROM SERVER rim INTO rim;
@@ -32,6 +35,16 @@ SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (for
 	'parquet', :'lake' || '/long/*.parquet') \gexec
 \set ECHO all
 SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
+
+-- A directory's files are a table; a directory that is called like one of them is not.
+\set files 'cd ' :lake '; mkdir -p files/sub.parquet; cp long/*.parquet files/one.parquet; cp long/*.parquet files/two.parquet'
+COPY (SELECT) TO PROGRAM :'files';
+\set ECHO none
+SELECT format('CREATE FOREIGN TABLE files () SERVER rim OPTIONS (format %L, location %L)',
+	'parquet', :'lake' || '/files') \gexec
+\set ECHO all
+SELECT count(*) > 0 AS rows, count(*) % 2 AS odd FROM files;
+DROP FOREIGN TABLE files;
 
 -- Tables whose names are alike when cut: one of them, and it is said that there is another.
 \set long a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_

@@ -59,6 +59,8 @@ TEST(iceberg_find_by_version)
 	EXPECT(strstr(test_err.text, "00012-8f1a") != NULL);
 	put_text("metadata/00013-1f1a.gz.metadata.json", "x");
 	EXPECT_STR(found(), "00013-1f1a.gz.metadata.json");
+	put_text("metadata/00014-1f1a.metadata.json/is-a-directory", "x");
+	EXPECT_STR(found(), "00013-1f1a.gz.metadata.json");
 }
 
 TEST(iceberg_find_by_hint)

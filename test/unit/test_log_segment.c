@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "io/publish.h"
 #include "log/segment.h"
 
 static const char *const partitions[] = {
@@ -80,6 +81,35 @@ dump_field(const char *line, const char *name)
 	const char *p = strstr(line, name);
 
 	return p != NULL ? strtoll(p + strlen(name), NULL, 10) : -99;
+}
+
+/* Files of a directory are told by their names, and only files. */
+TEST(segment_names)
+{
+	static const char *const others[] = {
+		"0000000000000000007.log",			/* 19 digits */
+		"000000000000000000008.log",		/* 21 */
+		"99999999999999999999.log",			/* more than an offset is */
+		"9223372036854775807.log",			/* as text, not as 20 digits */
+		"0000000000000000000a.log",			/* a letter */
+		"00000000000000000009.log.deleted", /* on its way out */
+		"00000000000000000009.LOG",			"00000000000000000009.log/is-a-directory",
+		"leader-epoch-checkpoint",
+	};
+	BfArena *a = test_arena();
+	const char *path;
+	BfLogDir *d;
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+	{
+		path = bf_arena_printf(a, "%s/log/%s", test_dir(), others[i]);
+		REQUIRE_OK(bf_publish_bytes(a, path, "", 0, &test_err));
+	}
+	path = bf_arena_printf(a, "%s/log/00000000000000000005.log", test_dir());
+	REQUIRE_OK(bf_publish_bytes(a, path, "", 0, &test_err));
+	REQUIRE_OK(bf_log_dir_open(a, bf_arena_printf(a, "%s/log", test_dir()), NULL, &d, &test_err));
+	EXPECT_EQ(bf_log_dir_n_segments(d), 1);
+	EXPECT_EQ(bf_log_dir_segment(d, 0)->base_offset, 5);
 }
 
 TEST(segment_batches_are_those_of_the_dump_tool)
