@@ -18,6 +18,8 @@
 #include "iceberg/internal.h"
 
 #define DAY_US INT64_C(86400000000)
+/* A number of 38 digits has no room for another one. */
+#define I128_MAX ((bf_i128) (~(bf_u128) 0 >> 1))
 
 static BfStatus
 wrong(const BfField *f, const json_t *json, BfError *err)
@@ -152,7 +154,7 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 			point = true;
 			continue;
 		}
-		if (v >= max)
+		if (v >= max || v > I128_MAX / 10 - 1)
 			return false;
 		v = v * 10 + (*s - '0');
 		places += point;
@@ -171,7 +173,11 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 	if (digits == 0 || *s != '\0')
 		return false;
 	for (; places < type.scale && v < max; places++)
+	{
+		if (v > I128_MAX / 10)
+			return false;
 		v *= 10;
+	}
 	for (; places > type.scale && v % 10 == 0 && v != 0; places--)
 		v /= 10;
 	if (v >= max || (places != type.scale && v != 0))
