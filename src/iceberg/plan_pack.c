@@ -139,6 +139,7 @@ static BfStatus
 put_delete(Pack *p, const BfIceDeleteFile *f, BfError *err)
 {
 	BF_TRY(put(p, f->kind, err));
+	BF_TRY(put(p, f->avro, err));
 	BF_TRY(put_text(p, f->path, err));
 	BF_TRY(put(p, f->sequence_number, err));
 	BF_TRY(put(p, f->record_count, err));
@@ -391,6 +392,7 @@ static BfStatus
 get_delete(Unpack *u, BfIceDeleteFile *f, BfError *err)
 {
 	f->kind = (BfIceDeleteKind) get(u);
+	f->avro = get(u) != 0;
 	f->path = get_text(u);
 	f->sequence_number = get(u);
 	f->record_count = get(u);

@@ -512,15 +512,37 @@ packed(const BfIceTable *t, const BfIcePlan *p)
 		{
 			const BfIceDeleteFile *g = bf_ice_delete(x, k), *h = bf_ice_delete(y, k);
 
-			EXPECT(g->kind == h->kind && g->sequence_number == h->sequence_number &&
-				   g->scope == h->scope && g->vector_offset == h->vector_offset &&
-				   g->vector_length == h->vector_length && g->n_equality_ids == h->n_equality_ids &&
+			EXPECT(g->kind == h->kind && g->avro == h->avro &&
+				   g->sequence_number == h->sequence_number && g->scope == h->scope &&
+				   g->vector_offset == h->vector_offset && g->vector_length == h->vector_length &&
+				   g->n_equality_ids == h->n_equality_ids &&
 				   (g->referenced == NULL) == (h->referenced == NULL));
 			for (int32_t e = 0; e < g->n_equality_ids; e++)
 				EXPECT(g->equality_fields[e] == h->equality_fields[e]);
 		}
 	}
 	return out;
+}
+
+TEST(iceberg_deletes_of_either_format_are_packed)
+{
+	Build b = {.n = 0};
+	BfIceTable *t;
+	BfIcePlan *p;
+	int32_t n_avro = 0;
+
+	add_data(&b, "d", 0, make_i64(5), 10);
+	add_delete(&b, BF_ICE_POSITION_DELETES, "p", 0, make_i64(5), 11);
+	add_delete(&b, BF_ICE_POSITION_DELETES, "p-avro", 0, make_i64(5), 12)->format = "AVRO";
+	add_delete(&b, BF_ICE_EQUALITY_DELETES, "e-avro", 0, make_i64(5), 12)->format = "AVRO";
+	t = build_table(&b);
+	REQUIRE(t != NULL);
+	REQUIRE_OK(plan(t, NULL, NULL, &p));
+	EXPECT_EQ(bf_ice_n_deletes(&p->files[0]), 3);
+	for (int32_t i = 0; i < bf_ice_n_deletes(&p->files[0]); i++)
+		n_avro += bf_ice_delete(&p->files[0], i)->avro;
+	EXPECT_EQ(n_avro, 2);
+	(void) packed(t, p);
 }
 
 static void
