@@ -81,7 +81,7 @@ current_schema(const json_t *root, BfIceMetadata *m, BfError *err)
 
 	m->schemas.current_id = INT32_MIN;
 	BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", required, &m->schemas.current_id, err));
-	if (m->schemas.current_id != INT32_MIN)
+	if (required || m->schemas.current_id != INT32_MIN)
 		return BF_OK;
 	m->schemas.current_id = m->schemas.all[0].schema_id;
 	if (m->schemas.n == 1)
@@ -202,7 +202,7 @@ default_spec(BfArena *a, const json_t *root, BfIceMetadata *m, bool listed, BfEr
 	m->specs.default_id = listed ? INT32_MIN : 0;
 	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", required && listed, &m->specs.default_id,
 							err));
-	if (m->specs.default_id != INT32_MIN)
+	if ((required && listed) || m->specs.default_id != INT32_MIN)
 		return BF_OK;
 	m->specs.default_id = m->specs.all[0].spec_id;
 	if (m->specs.n == 1)

@@ -283,6 +283,11 @@ TEST(iceberg_metadata_damaged)
 		{"{" HEAD_V2 SCHEMA_V2 "\"partition-specs\":[{\"spec-id\":1,\"fields\":[]}],"
 		 "\"default-spec-id\":0}",
 		 BF_ERR_CORRUPT, "default-spec-id"},
+		/* Ids that once stood for "not told", of which there is none. */
+		{"{" HEAD_V2 SPECS_V2 "\"schemas\":[],\"current-schema-id\":-2147483648}", BF_ERR_CORRUPT,
+		 "current-schema-id"},
+		{"{" HEAD_V2 SCHEMA_V2 "\"partition-specs\":[],\"default-spec-id\":-2147483648}",
+		 BF_ERR_CORRUPT, "default-spec-id"},
 		{"{" HEAD_V2 SCHEMA_V2 SPECS_V2 "\"current-snapshot-id\":5}", BF_ERR_CORRUPT,
 		 "current-snapshot-id"},
 		{"{" HEAD_V2 SCHEMA_V2 SPECS_V2 SNAPSHOTS
