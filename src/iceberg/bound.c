@@ -28,6 +28,7 @@ floating_bound(BfView b, BfType type, BfValue *out)
 {
 	float narrow;
 
+	BF_ASSERT(type.kind == BF_KIND_FLOAT32 || type.kind == BF_KIND_FLOAT64);
 	if (type.kind == BF_KIND_FLOAT64 && b.len == 8)
 	{
 		memcpy(&out->v.f64, b.ptr, 8);
@@ -49,6 +50,7 @@ long_bound(BfView b, BfType type, BfValue *out)
 {
 	int64_t narrow;
 
+	BF_ASSERT(bf_type_storage(type) == BF_STORE_I64);
 	if (b.len == 8)
 	{
 		out->v.i64 = (int64_t) bf_load64le(b.ptr);

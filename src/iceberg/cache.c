@@ -32,6 +32,9 @@ struct BfiCacheItem
 	int32_t n_manifests;
 };
 
+/* An item of the list is what an entry of the cache begins with. */
+_Static_assert(offsetof(BfiCacheItem, item) == 0, "a BfLruItem is cast to its BfiCacheItem");
+
 struct BfIceCache
 {
 	BfLru lru;
@@ -72,8 +75,12 @@ bf_ice_cache_new(const BfHost *host, size_t bytes_max, BfIceCache **out, BfError
 static void
 evict(BfIceCache *c, BfiCacheItem *item)
 {
+	BF_ASSERT(item->item.kept);
 	if (item->plan == c->plan)
+	{
+		BF_ASSERT(c->bytes_of_plan >= item->item.bytes);
 		c->bytes_of_plan -= item->item.bytes;
+	}
 	bf_lru_evict(&c->lru, &item->item);
 }
 
@@ -138,6 +145,7 @@ touch(BfIceCache *c, BfiCacheItem *item)
 	{
 		item->plan = c->plan;
 		c->bytes_of_plan += item->item.bytes;
+		BF_ASSERT(c->bytes_of_plan <= c->lru.bytes);
 	}
 	bf_lru_touch(&c->lru, &item->item);
 }
@@ -288,6 +296,7 @@ make_room(BfIceCache *c, size_t bytes)
 {
 	BfLru *l = &c->lru;
 
+	BF_ASSERT(c->bytes_of_plan <= l->bytes && l->bytes <= l->bytes_max);
 	while (l->bytes + bytes > l->bytes_max && l->oldest != NULL &&
 		   ((BfiCacheItem *) l->oldest)->plan != c->plan)
 	{
@@ -308,6 +317,7 @@ bfi_cache_room(BfIceCache *c, size_t bytes)
 void
 bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes)
 {
+	BF_ASSERT(item_of(data)->plan == c->plan);
 	item_of(data)->item.bytes += bytes;
 	c->lru.bytes += bytes;
 	c->bytes_of_plan += bytes;
@@ -318,6 +328,7 @@ bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes)
 static void
 insert(BfIceCache *c, BfiCacheItem *item)
 {
+	BF_ASSERT(!item->item.kept);
 	make_room(c, bf_arena_bytes(item->item.arena));
 	item->plan = c->plan;
 	bf_lru_insert(&c->lru, &item->item);
@@ -344,6 +355,7 @@ fill_key(BfiCacheItem *item, const BfIceTable *t, const BfIceManifest *m, BfErro
 	item->spec_id = item->data.entries[0].spec_id;
 	spec = bf_ice_spec(t->metadata, item->spec_id);
 	BF_NEVER(err, spec == NULL);
+	BF_ASSERT(spec->n_fields == item->data.entries[0].n_partition);
 	item->n_types = spec->n_fields;
 	BF_NEW(item->item.arena, item->types, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)

@@ -8,6 +8,7 @@
 static int32_t
 absent_id(int32_t id)
 {
+	BF_ASSERT(id > 0);
 	return -id;
 }
 
@@ -15,6 +16,7 @@ absent_id(int32_t id)
 static const BfSchema *
 other_schema(const BfIceTable *t, int32_t i)
 {
+	BF_ASSERT(i >= 0 && i <= t->metadata->schemas.n);
 	return i == 0 ? t->schema : &t->metadata->schemas.all[t->metadata->schemas.n - i];
 }
 
@@ -31,6 +33,7 @@ find_slot(const Ids *ids, int32_t id)
 {
 	uint32_t i = (uint32_t) id * 2654435761u & (ids->n_slots - 1);
 
+	BF_ASSERT(id != 0 && ids->n < ids->n_slots && (ids->n_slots & (ids->n_slots - 1)) == 0);
 	while (ids->slots[i] != 0 && ids->slots[i] != id)
 		i = (i + 1) & (ids->n_slots - 1);
 	return i;
@@ -55,6 +58,7 @@ add_id(BfArena *a, Ids *ids, int32_t id, bool *fresh, BfError *err)
 	*fresh = ids->slots[at] == 0;
 	ids->n += *fresh;
 	ids->slots[at] = id;
+	BF_ASSERT(ids->n > 0 && 2 * ids->n <= ids->n_slots);
 	return BF_OK;
 }
 
@@ -122,6 +126,7 @@ bf_ice_point_columns(BfArena *a, const BfIceTable *t, const BfIcePoint *p, const
 		memcpy(s->fields, p->schema->fields, (size_t) s->n_fields * sizeof *s->fields);
 	for (; first != NULL; first = first->next)
 		s->fields[s->n_fields++] = absent_field(first->field);
+	BF_ASSERT(s->n_fields == p->schema->n_fields + n);
 	*out = s;
 	return BF_OK;
 }
@@ -163,6 +168,7 @@ struct_of_one(BfArena *a, const BfField *f, const BfField *member, const BfField
 	BfField *copy;
 	BfValue *value;
 
+	BF_ASSERT(f->type.kind == BF_KIND_STRUCT && f->n_children > 0);
 	BF_NEW(a, copy, 1, err);
 	*copy = *f;
 	BF_NEW(a, copy->children, 1, err);

@@ -39,6 +39,7 @@ copy_partition(BfArena *keep, const BfIceFile *from, const BfiEntry *before, Bfi
 {
 	bool same = before != NULL && before->n_partition == from->n_partition;
 
+	BF_ASSERT(before == NULL || before->spec_id == from->spec_id);
 	for (int32_t i = 0; same && i < from->n_partition; i++)
 		same = same_value(&before->partition[i], &from->partition[i]);
 	to->n_partition = from->n_partition;
@@ -75,6 +76,7 @@ resolve_file(const BfiEntries *r, BfArena *keep, const char *recorded, const cha
 {
 	BfStatus status = bf_location_resolve(keep, &r->table->location, recorded, out, err);
 
+	BF_ASSERT(!bf_is_logical_path(recorded));
 	BF_ASSERT(!r->listing || r->cache == NULL);
 	if (status != BF_ERR_UNSUPPORTED || !r->listing)
 		return status;
@@ -94,6 +96,7 @@ resolve_bound(BfArena *keep, const BfLocation *l, const BfIceFile *f, BfiEntryDe
 	BfStatus status;
 	BfError why;
 
+	BF_ASSERT(f->content == BF_ICE_POSITION_DELETES && d->path_bound == NULL);
 	if (lower == NULL || upper == NULL || lower->bytes.len != upper->bytes.len ||
 		lower->bytes.len == 0 ||
 		memcmp(lower->bytes.ptr, upper->bytes.ptr, lower->bytes.len) != 0 ||
@@ -124,6 +127,7 @@ make_deletes(const BfiEntries *r, BfArena *keep, const BfIceFile *f, const BfiEn
 {
 	BfiEntryDeletes *d;
 
+	BF_ASSERT(f->content != BF_ICE_DATA);
 	BF_NEW(keep, d, 1, err);
 	d->content_offset = f->deletes.content_offset;
 	d->content_size = f->deletes.content_size;
@@ -185,7 +189,10 @@ make_entry(const BfiEntries *r, BfArena *keep, BfArena *scratch, const BfIceFile
 	if (f->content != BF_ICE_DATA)
 		BF_TRY(make_deletes(r, keep, f, &e->deletes, err));
 	if (r->metrics || r->cache != NULL)
+	{
+		BF_ASSERT(before == NULL || keep != scratch);
 		return bf_ice_metrics_pack(keep, scratch, f, &e->metrics, err);
+	}
 	return BF_OK;
 }
 
@@ -247,6 +254,7 @@ collect_room(Collect *c, BfError *err)
 	BfiManifestData *d = c->data;
 	BfiEntry *more;
 
+	BF_ASSERT(c->capacity > 0 && d->n <= c->capacity);
 	if (d->n < c->capacity)
 		return BF_OK;
 	if (c->capacity > INT32_MAX / 2)
@@ -275,6 +283,7 @@ visit_collect(void *arg, const BfIceFile *file, BfError *err)
 		d->plain &= e->content == BF_ICE_DATA && !e->logical && e->sequence_number >= 0 &&
 					(strcmp(e->format, "PARQUET") == 0 || strcmp(e->format, "AVRO") == 0);
 		d->n++;
+		BF_ASSERT(!d->plain || !d->has_logical);
 	}
 	bf_arena_reset(c->scratch);
 	return BF_OK;
@@ -292,6 +301,7 @@ collect_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, B
 		c.capacity = hint < CAPACITY_HINT_MAX ? (int32_t) hint : CAPACITY_HINT_MAX;
 	memset(data, 0, sizeof *data);
 	data->plain = true;
+	BF_ASSERT(c.capacity >= CAPACITY_FIRST && c.capacity <= CAPACITY_HINT_MAX);
 	BF_NEW_RAW(keep, data->entries, c.capacity, err);
 	c.scratch = bf_arena_new(r->host, "manifest entry", BF_ICE_RECORD_BYTES_MAX);
 	if (c.scratch == NULL)
@@ -323,6 +333,7 @@ visit_alive(BfiEntries *r, BfiManifestData *data, BfArena *scratch, BfiEntryVisi
 	int32_t n_words = (data->n + 63) / 64;
 	uint64_t *alive;
 
+	BF_ASSERT(data->plain && r->cache != NULL && r->pruner != NULL);
 	BF_NEW_RAW(scratch, alive, n_words, err);
 	memset(alive, 0xff, (size_t) n_words * sizeof *alive);
 	if (data->n % 64 != 0)
@@ -335,7 +346,12 @@ visit_alive(BfiEntries *r, BfiManifestData *data, BfArena *scratch, BfiEntryVisi
 		if ((w & 15) == 15)
 			BF_TRY(bf_check_cancel(r->host, err));
 		for (uint64_t word = alive[w]; word != 0; word &= word - 1)
-			BF_TRY(visit(arg, &data->entries[w * 64 + __builtin_ctzll(word)], err));
+		{
+			int32_t i = w * 64 + __builtin_ctzll(word);
+
+			BF_ASSERT(i < data->n);
+			BF_TRY(visit(arg, &data->entries[i], err));
+		}
 	}
 	return BF_OK;
 }
@@ -343,6 +359,7 @@ visit_alive(BfiEntries *r, BfiManifestData *data, BfArena *scratch, BfiEntryVisi
 BfStatus
 bfi_entries_hold(BfiEntries *r, BfArena *a, BfError *err)
 {
+	BF_ASSERT(r->lasting == (r->data != NULL));
 	return r->data != NULL ? bfi_cache_hold(r->data, a, err) : BF_OK;
 }
 
@@ -354,6 +371,7 @@ load_entries(const BfiEntries *r, const BfIceManifest *m, const char *path, BfiM
 	BfiCacheItem *item;
 	BfStatus status;
 
+	BF_ASSERT(r->cache != NULL && !r->listing);
 	*data = NULL;
 	BF_TRY(bfi_cache_begin(r->cache, path, &item, err));
 	if (item == NULL)
@@ -392,6 +410,7 @@ bfi_entries_read(BfiEntries *r, const BfIceManifest *m, BfiEntryVisit visit, voi
 		if (status == BF_OK && data == NULL)
 			status = stream_entries(r, m, path, visit, arg, err);
 	}
+	BF_ASSERT(data == NULL || r->cache != NULL);
 	if (status == BF_OK && data != NULL)
 	{
 		r->lasting = true;

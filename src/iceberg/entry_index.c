@@ -69,6 +69,7 @@ find_index(BfiManifestData *data, const BfField *f, bool bounds)
 {
 	BfiFieldIndex *x = data->indexes, *end = x + data->n_indexes;
 
+	BF_ASSERT(data->n_indexes >= 0 && data->n_indexes <= BFI_INDEXES_MAX);
 	while (x < end && !same_question(x, f, bounds))
 		x++;
 	if (x < end)
@@ -86,6 +87,7 @@ stats_of_entry(const Make *m, int32_t entry, BfColumnStats *s)
 {
 	const BfiEntry *e = &m->data->entries[entry];
 
+	BF_ASSERT(entry >= 0 && entry < m->data->n);
 	bfi_prune_stats(m->pruner, m->field, m->index->bounds, e->spec_id, e->partition,
 					e->record_count, e->metrics, s);
 	if ((s->has_min && bfi_value_is_nan(&s->min)) || (s->has_max && bfi_value_is_nan(&s->max)) ||
@@ -109,6 +111,7 @@ compare_ranked(const void *x, const void *y)
 	const Ranked *a = x, *b = y;
 	int order = a->rank - b->rank;
 
+	BF_ASSERT(a->rank >= 0 && a->rank <= 2);
 	if (order == 0 && a->rank == 0)
 		order = bf_value_compare(&a->min, &b->min);
 	return order != 0 ? order : (a->entry > b->entry) - (a->entry < b->entry);
@@ -144,6 +147,7 @@ hold_view(uint8_t *room, BfValue *v)
 	if (bf_type_storage(v->type) != BF_STORE_VIEW || v->v.view.len == 0 ||
 		v->v.view.len > BF_ICE_BOUND_BYTES)
 		return;
+	BF_ASSERT(v->v.view.ptr != NULL);
 	memmove(room, v->v.view.ptr, v->v.view.len);
 	v->v.view.ptr = room;
 }
@@ -154,6 +158,8 @@ widen(Make *m, BfColumnStats *hull, bool *first, const BfColumnStats *s)
 {
 	bool no_value = s->row_count >= 0 && s->row_count == s->null_count;
 
+	BF_ASSERT(s->null_count <= s->row_count || s->row_count < 0);
+	BF_ASSERT(!s->has_min || !s->has_max || bf_value_compare(&s->min, &s->max) <= 0);
 	hull->known &= s->known;
 	hull->may_have_nan |= s->may_have_nan;
 	if (hull->null_count >= 0 &&
@@ -190,6 +196,7 @@ make_hull(Make *m, int32_t number, BfColumnStats *hull, BfError *err)
 	const int32_t *order = m->index->order + number * size;
 	bool first = true;
 
+	BF_ASSERT(number >= 0 && n > 0);
 	*hull = (BfColumnStats){.known = true};
 	for (int32_t i = 0; i < n && i < size; i++)
 	{
@@ -198,6 +205,7 @@ make_hull(Make *m, int32_t number, BfColumnStats *hull, BfError *err)
 		stats_of_entry(m, order[i], &s);
 		widen(m, hull, &first, &s);
 	}
+	BF_ASSERT(!hull->has_min || !hull->has_max || bf_value_compare(&hull->min, &hull->max) <= 0);
 	if (hull->has_min)
 		BF_TRY(keep_view(m->index->arena, &hull->min, err));
 	return hull->has_max ? keep_view(m->index->arena, &hull->max, err) : BF_OK;
@@ -210,6 +218,7 @@ fill_index(Make *m, BfError *err)
 	int32_t n_hulls = count_hulls(m->data);
 	Ranked *ranked;
 
+	BF_ASSERT(x->n_hulls == 0 && x->arena != NULL);
 	BF_TRY(rank_entries(m, &ranked, err));
 	BF_NEW_RAW(x->arena, x->order, m->data->n, err);
 	BF_NEW_RAW(x->arena, x->hulls, n_hulls, err);
@@ -232,6 +241,7 @@ make_index(BfIceCache *c, BfiManifestData *data, const BfIcePruner *pruner, int3
 	Make m = {.data = data, .pruner = pruner, .host = host, .field = field, .index = x};
 	BfStatus status;
 
+	BF_ASSERT(x->arena == NULL && data->plain);
 	if (!bfi_cache_room(c, bytes))
 		return BF_OK;
 	x->arena = bf_arena_new(host, "index of a manifest", bytes);
@@ -260,6 +270,7 @@ exclude(const BfiManifestData *data, const BfiFieldIndex *x, const BfIcePruner *
 {
 	int32_t size = hull_entries(data);
 
+	BF_ASSERT(x->n_hulls == 0 || x->n_hulls == count_hulls(data));
 	for (int32_t h = 0; h < x->n_hulls; h++)
 	{
 
@@ -270,6 +281,7 @@ exclude(const BfiManifestData *data, const BfiFieldIndex *x, const BfIcePruner *
 			int32_t e = x->order[i];
 			uint64_t bit = UINT64_C(1) << (e & 63);
 
+			BF_ASSERT(e >= 0 && e < data->n);
 			*count += (alive[e >> 6] & bit) != 0;
 			alive[e >> 6] &= ~bit;
 		}

@@ -53,6 +53,7 @@ normalize(BfArena *a, const char *in, const char **out, BfError *err)
 	{
 		size_t len = strcspn(p, "/");
 
+		BF_ASSERT(n == 0 || s[0] == '/');
 		if (len == 2 && p[0] == '.' && p[1] == '.')
 		{
 			if (n == 0)
@@ -72,6 +73,7 @@ normalize(BfArena *a, const char *in, const char **out, BfError *err)
 		BF_FAIL(err, BF_ERR_CORRUPT, "path \"%.200s\" is empty", in);
 	if (n == 0)
 		s[n++] = '/';
+	BF_ASSERT(n <= strlen(in) + 1);
 	s[n] = '\0';
 	*out = relative ? s + 1 : s;
 	return BF_OK;
@@ -115,6 +117,7 @@ split(BfArena *a, const char *path, Parts *out, BfError *err)
 static BfStatus
 join(BfArena *a, const Parts *p, const char **out, BfError *err)
 {
+	BF_ASSERT(p->scheme[0] != '\0' || p->authority[0] == '\0');
 	if (p->scheme[0] == '\0')
 		*out = p->path;
 	else
@@ -137,6 +140,7 @@ path_below(const char *dir, const char *path)
 {
 	size_t n = strlen(dir);
 
+	BF_ASSERT(n == 1 || n == 0 || dir[n - 1] != '/');
 	if (strcmp(dir, "/") == 0)
 		return path[0] == '/' ? path : NULL;
 	if (strncmp(dir, path, n) != 0 || (path[n] != '/' && path[n] != '\0'))
@@ -159,6 +163,7 @@ parent(BfArena *a, const char *path, const char **out, BfError *err)
 {
 	const char *slash = strrchr(path, '/');
 
+	BF_ASSERT(path[0] == '/');
 	BF_TRY_PTR(a, *out, bf_arena_strndup(a, path, slash == path ? 1 : (size_t) (slash - path)),
 			   err);
 	return BF_OK;
@@ -202,6 +207,7 @@ plain_below(const BfLocation *l, const char *path)
 {
 	size_t n = strlen(l->written);
 
+	BF_ASSERT(n > 0);
 	if (strncmp(l->written, path, n) != 0 || path[n] != '/' || strstr(path + n, "//") != NULL ||
 		strstr(path + n, "/.") != NULL || path[n + strlen(path + n) - 1] == '/')
 		return NULL;
@@ -218,6 +224,7 @@ relative_below(const BfLocation *l, const char *path)
 	const char *below = NULL;
 	size_t n = strlen(base);
 
+	BF_ASSERT(l->found[0] == '/' && path[0] != '/');
 	for (const char *p = path; n > 0;)
 	{
 		size_t len = strcspn(p, "/");
@@ -244,6 +251,7 @@ map_pair(const BfLocationMap *map, const Parts *path, const char **below)
 		const BfLocationPair *pair = &map->pairs[i];
 		Parts dir = {pair->scheme, pair->authority, pair->path};
 
+		BF_ASSERT(i == 0 || strlen(pair[-1].path) >= strlen(pair->path));
 		*below = parts_below(&dir, path);
 		if (*below != NULL)
 			return pair;
@@ -290,6 +298,7 @@ bf_location_resolve(BfArena *a, const BfLocation *l, const char *recorded_path, 
 	Parts path = {"", "", ""};
 
 	BF_TRY(look_up(a, l, recorded_path, &path, &dir, &below, err));
+	BF_ASSERT(dir == NULL || (dir[0] == '/' && below != NULL));
 	if (dir != NULL)
 	{
 		BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s%s", strcmp(dir, "/") == 0 ? "" : dir, below),

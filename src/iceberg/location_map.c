@@ -27,6 +27,7 @@ take_part(BfArena *a, const char **text, char end, const char **out, BfError *er
 	while (n > 0 && s[n - 1] == ' ')
 		n--;
 	s[n] = '\0';
+	BF_ASSERT(n <= (size_t) (p - *text));
 	*text = p;
 	*out = s;
 	return BF_OK;
@@ -106,6 +107,7 @@ bf_location_map_parse(BfArena *a, const char *text, BfLocationMap **out, BfError
 	BF_NEW(a, m->pairs, commas + 1, err);
 	for (const char *p = text;; p++)
 	{
+		BF_ASSERT(m->n <= commas);
 		m->pairs[m->n].number = m->n;
 		BF_TRY(parse_pair(a, &p, &m->pairs[m->n++], err));
 		if (*p == '\0')
@@ -113,6 +115,7 @@ bf_location_map_parse(BfArena *a, const char *text, BfLocationMap **out, BfError
 	}
 	bf_sort(m->pairs, (size_t) m->n, sizeof *m->pairs, compare_pairs);
 	BF_TRY(check_repeats(m, err));
+	BF_ASSERT(m->n > 0 && strlen(m->pairs[0].path) >= strlen(m->pairs[m->n - 1].path));
 	*out = m;
 	return BF_OK;
 }

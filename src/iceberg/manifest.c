@@ -43,6 +43,7 @@ read_partition(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 	const BfAvroValue *tuple = bf_avro_field(data_file, 102, "partition");
 	int32_t n = r->spec->n_fields;
 
+	BF_ASSERT(r->partition_types != NULL);
 	BF_DATA(err, tuple == NULL || tuple->schema->type == BF_AVRO_RECORD, -1,
 			"partition is not a record");
 	file->n_partition = n;
@@ -67,6 +68,7 @@ map_item(const BfAvroValue *map, int32_t i, int32_t key_id, int32_t *field_id,
 	const BfAvroValue *item = &map->u.list.items[i];
 	const BfAvroValue *key;
 
+	BF_ASSERT(i >= 0 && i < map->u.list.n);
 	if (map->schema->type == BF_AVRO_MAP)
 	{
 		BfView k = map->u.list.keys[i];
@@ -134,6 +136,7 @@ read_bounds(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceBound **out
 		BF_TRY(bfi_copy_view(a, value->u.bytes, &(*out)[*n].bytes, err));
 		(*n)++;
 	}
+	BF_ASSERT(*n <= map->u.list.n);
 	bf_sort(*out, (size_t) *n, sizeof **out, compare_bounds);
 	return BF_OK;
 }
@@ -152,6 +155,7 @@ read_counts(BfArena *a, const BfAvroValue *map, int32_t key_id, BfIceCount **out
 		if (map_item(map, i, key_id, &id, &value) && value != NULL &&
 			(value->schema->type == BF_AVRO_LONG || value->schema->type == BF_AVRO_INT))
 			(*out)[(*n)++] = (BfIceCount){id, value->u.i};
+	BF_ASSERT(*n <= map->u.list.n);
 	bf_sort(*out, (size_t) *n, sizeof **out, compare_counts);
 	return BF_OK;
 }
@@ -197,6 +201,7 @@ read_deletes(BfArena *a, const BfAvroValue *data_file, BfIceFile *file, BfError 
 	static const int64_t none = -1;
 	const BfAvroValue *referenced = bf_avro_field(data_file, 143, "referenced_data_file");
 
+	BF_ASSERT(file->content != BF_ICE_DATA && file->deletes.n_equality_ids == 0);
 	BF_TRY(read_equality_ids(a, bf_avro_field(data_file, 135, "equality_ids"), file, err));
 	if (referenced != NULL)
 		BF_TRY(bfi_record_text(a, data_file, 143, "referenced_data_file",
@@ -291,6 +296,7 @@ inherit_row_id(ManifestRead *r, BfIceFile *file, BfError *err)
 	if (r->next_row_id < 0 || file->status == BF_ICE_DELETED || file->content != BF_ICE_DATA ||
 		file->first_row_id >= 0)
 		return BF_OK;
+	BF_ASSERT(!r->manifest->deletes && file->record_count >= 0);
 	file->first_row_id = r->next_row_id;
 	BF_DATA(err, !__builtin_add_overflow(r->next_row_id, file->record_count, &r->next_row_id), -1,
 			"row ids exceed 2^63");
@@ -307,6 +313,7 @@ read_entry(ManifestRead *r, const BfAvroValue *entry, BfIceFile *file, BfError *
 	BF_DATA(err, status >= 0 && status <= 2, -1, "status %lld does not exist", (long long) status);
 	BF_DATA(err, data_file != NULL && data_file->schema->type == BF_AVRO_RECORD, -1,
 			"data_file is missing");
+	BF_ASSERT(r->manifest->spec_id < 0 || r->spec->spec_id == r->manifest->spec_id);
 	file->status = (BfIceStatus) status;
 	file->spec_id = r->spec->spec_id;
 	BF_TRY(bfi_record_number(entry, 1, "snapshot_id", NULL, &r->manifest->added_snapshot_id,
@@ -400,6 +407,7 @@ choose_spec(ManifestRead *r, BfArena *own, const BfAvroReader *reader, BfError *
 {
 	int32_t id = r->manifest->spec_id;
 
+	BF_ASSERT(r->spec == NULL);
 	if (id < 0)
 	{
 		int32_t own_id = header_number(reader, "partition-spec-id");
@@ -465,6 +473,7 @@ bfi_manifest_read(BfArena *keep, BfSource *source, const BfIceManifest *manifest
 	BfArena *row = bf_arena_new(host, "manifest record", BF_ICE_RECORD_BYTES_MAX);
 	BfStatus status = BF_ERR_NOMEM;
 
+	BF_ASSERT(manifest->first_row_id >= -1);
 	if (own != NULL && row != NULL)
 		status = read_entries(&r, own, row, source, err);
 	else

@@ -10,6 +10,7 @@
 static BfStatus
 copy_value(BfArena *a, const BfAvroValue *from, int depth, BfAvroValue *to, BfError *err)
 {
+	BF_ASSERT(depth >= 0 && depth <= COPY_DEPTH_MAX);
 	*to = *from;
 	switch (from->schema->type)
 	{
@@ -102,6 +103,7 @@ list_room(BfArena *a, ManifestList *list, BfError *err)
 	BfIceManifest *more;
 	int32_t capacity = list->capacity > 0 ? list->capacity * 2 : 16;
 
+	BF_ASSERT(list->n >= 0 && list->n <= list->capacity);
 	if (list->n < list->capacity)
 		return BF_OK;
 	if (list->n >= BF_ICE_MANIFESTS_MAX)
@@ -136,6 +138,7 @@ read_list(BfArena *a, BfArena *row, BfSource *source, ManifestList *list, BfErro
 		BF_TRY(list_room(a, list, err));
 		if (list_entry(a, record, &list->items[list->n], err) != BF_OK)
 			return bfi_record_name(list->n + 1, err);
+		BF_ASSERT(list->items[list->n].spec_id >= 0 && list->items[list->n].added_files >= -1);
 		list->n++;
 	}
 }

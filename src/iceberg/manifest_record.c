@@ -9,6 +9,8 @@ bfi_record_name(int64_t number, BfError *err)
 {
 	char text[BF_ERROR_TEXT_MAX];
 
+	_Static_assert(sizeof text == sizeof err->text, "the whole message");
+	BF_ASSERT(number > 0 && err->code != BF_OK);
 	memcpy(text, err->text, sizeof text);
 	snprintf(err->text, sizeof err->text, "record %lld: %.450s", (long long) number, text);
 	return err->code;

@@ -86,6 +86,7 @@ time_value(const BfAvroValue *v, BfType want, const char *name, int64_t *out, Bf
 	bool nanos = want.kind == BF_KIND_TIMESTAMP_NS || want.kind == BF_KIND_TIMESTAMPTZ_NS;
 	int64_t x = 0, factor = 1;
 
+	BF_ASSERT(bf_type_storage(want) == BF_STORE_I64);
 	BF_TRY(integer_value(v, want, name, &x, err));
 	if (s->type == BF_AVRO_INT && want.kind != BF_KIND_TIME)
 		factor = nanos ? DAY_US * 1000 : DAY_US; /* a date before its promotion */
@@ -106,6 +107,7 @@ bytes_value(BfArena *keep, const BfAvroValue *v, BfType want, const char *name, 
 	BfView b = v->u.bytes;
 	uint8_t *copy;
 
+	BF_ASSERT(bf_type_storage(want) == BF_STORE_VIEW);
 	if (v->schema->type != BF_AVRO_STRING && v->schema->type != BF_AVRO_BYTES &&
 		v->schema->type != BF_AVRO_FIXED)
 		return mismatch(v, want, name, err);
@@ -131,6 +133,7 @@ convert(BfArena *keep, const BfAvroValue *v, const char *name, BfValue *out, BfE
 	bf_i128 wide = 0;
 	int64_t x = 0;
 
+	BF_ASSERT(!out->is_null);
 	switch (bf_type_storage(want))
 	{
 		case BF_STORE_U8:
@@ -203,6 +206,7 @@ bfi_partition_value(BfArena *keep, const BfAvroValue *v, BfType type, const char
 	}
 	if (type.kind == BF_KIND_NULL)
 		out->type = avro_type(v->schema);
+	BF_ASSERT(v->schema->type != BF_AVRO_UNION);
 	out->is_null = false;
 	return convert(keep, v, name, out, err);
 }

@@ -83,6 +83,7 @@ current_schema(const json_t *root, BfIceMetadata *m, BfError *err)
 	BF_TRY(bfi_json_get_i32(root, "", "current-schema-id", required, &m->schemas.current_id, err));
 	if (required || m->schemas.current_id != INT32_MIN)
 		return BF_OK;
+	BF_ASSERT(m->format_version == 1 && m->schemas.n > 0);
 	m->schemas.current_id = m->schemas.all[0].schema_id;
 	if (m->schemas.n == 1)
 		return BF_OK;
@@ -199,11 +200,13 @@ default_spec(BfArena *a, const json_t *root, BfIceMetadata *m, bool listed, BfEr
 	BfIceSpec single = {.spec_id = -1};
 	json_t *fields;
 
+	BF_ASSERT(listed || m->specs.n == 1);
 	m->specs.default_id = listed ? INT32_MIN : 0;
 	BF_TRY(bfi_json_get_i32(root, "", "default-spec-id", required && listed, &m->specs.default_id,
 							err));
 	if ((required && listed) || m->specs.default_id != INT32_MIN)
 		return BF_OK;
+	BF_ASSERT(m->specs.n > 0);
 	m->specs.default_id = m->specs.all[0].spec_id;
 	if (m->specs.n == 1)
 		return BF_OK;
@@ -321,7 +324,10 @@ parse_snapshots(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	}
 	BF_TRY(sort_unique(ids, m->snapshots.n, "snapshots", err));
 	for (int32_t i = 0; i < m->snapshots.n; i++)
+	{
+		BF_ASSERT(i == 0 || ids[i - 1].id < ids[i].id);
 		m->snapshots.by_id[i] = ids[i].index;
+	}
 	m->snapshots.current_id = -1;
 	BF_TRY(bfi_json_get_i64(root, "", "current-snapshot-id", false, &m->snapshots.current_id, err));
 	if (m->snapshots.current_id != -1 && bf_ice_snapshot(m, m->snapshots.current_id) == NULL)
@@ -370,6 +376,7 @@ parse_refs(BfArena *a, const json_t *root, BfIceMetadata *m, BfError *err)
 	}
 	if (!has_main && m->snapshots.current_id != -1)
 		m->refs.all[m->refs.n++] = (BfIceRef){BF_ICE_BRANCH_MAIN, m->snapshots.current_id, true};
+	BF_ASSERT((size_t) m->refs.n <= json_object_size(map) + 1);
 	return BF_OK;
 }
 
@@ -439,6 +446,9 @@ bf_ice_metadata_parse(BfArena *a, const void *bytes, size_t n, BfIceMetadata **o
 	BF_NEW(a, m, 1, err);
 	m->json = root;
 	BF_TRY(parse_table(a, root, m, err));
+	BF_ASSERT(m->format_version >= 1 && m->format_version <= 3);
+	BF_ASSERT(bf_ice_spec(m, m->specs.default_id) != NULL);
+	BF_ASSERT((m->snapshots.current_id == -1) == (bf_ice_ref(m, BF_ICE_BRANCH_MAIN) == NULL));
 	*out = m;
 	return BF_OK;
 }
@@ -464,8 +474,10 @@ bf_ice_current_schema(const BfIceMetadata *m)
 BfStatus
 bf_ice_schema_check(const BfIceMetadata *m, const BfSchema *schema, BfError *err)
 {
-	const char *refusal = m->schemas.refusals[schema - m->schemas.all];
+	const char *refusal;
 
+	BF_ASSERT(schema >= m->schemas.all && schema < m->schemas.all + m->schemas.n);
+	refusal = m->schemas.refusals[schema - m->schemas.all];
 	if (refusal != NULL)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "the table's schema can't be read: %s", refusal);
 	return BF_OK;
@@ -518,6 +530,7 @@ bf_ice_property(const BfIceMetadata *m, const char *key)
 const char *
 bf_ice_summary(const BfIceSnapshot *s, const char *key)
 {
+	BF_ASSERT(s->n_summary >= 0);
 	return find_text(s->summary_keys, s->summary_values, s->n_summary, key);
 }
 

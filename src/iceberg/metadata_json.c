@@ -66,6 +66,7 @@ is_snapshot_id(const uint8_t *text, size_t at)
 {
 	const size_t n = sizeof WIDE_KEY; /* with the quote */
 
+	BF_ASSERT(text[at] >= '0' && text[at] <= '9');
 	while (at > 0 && bf_ascii_space(text[at - 1]))
 		at--;
 	if (at == 0 || text[--at] != ':')
@@ -89,6 +90,7 @@ narrow_ids(const uint8_t *text, size_t n, BfBuffer *out, BfError *err)
 		size_t end = i;
 		uint64_t id;
 
+		BF_ASSERT(done <= i);
 		while (end < n && bf_ascii_digit(text[end]))
 			end++;
 		if (end - i >= 19 && end - i < sizeof digits && is_snapshot_id(text, i))
@@ -108,6 +110,8 @@ narrow_ids(const uint8_t *text, size_t n, BfBuffer *out, BfError *err)
 	}
 	return bf_buffer_append(out, text + done, n - done, err);
 }
+
+_Static_assert(sizeof(json_int_t) == sizeof(int64_t), "Jansson's integers are all that fit");
 
 static void
 release_json(void *arg)
@@ -197,6 +201,7 @@ get(const json_t *object, const char *where, const char *key, bool required, jso
 {
 	json_t *v = json_object_get(object, key);
 
+	BF_ASSERT(strlen(where) < BFI_WHERE_MAX && key[0] != '\0');
 	if (v == NULL || json_is_null(v))
 	{
 		if (required)
@@ -214,6 +219,7 @@ bfi_json_int(const json_t *value, const char *where, const char *key, int64_t mi
 {
 	int64_t v;
 
+	BF_ASSERT(min <= max);
 	if (json_is_integer(value))
 		v = json_integer_value(value);
 	else if (json_is_string(value))
@@ -354,6 +360,7 @@ bfi_json_text_map(BfArena *a, const json_t *object, const char *where, int32_t *
 		BF_TRY(scalar_text(a, v, where, key, &(*values)[i], err));
 		(*keys)[i++] = key;
 	}
+	BF_ASSERT((size_t) i <= count);
 	*n = i;
 	return BF_OK;
 }

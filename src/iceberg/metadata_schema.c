@@ -65,6 +65,7 @@ refuse(SchemaParse *p, const char *name, const char *what, const char *detail, B
 static bool
 parse_numbers(const char *s, char open, char close, int32_t *numbers, int32_t n)
 {
+	BF_ASSERT(n > 0);
 	while (bf_ascii_space(*s))
 		s++;
 	if (*s++ != open)
@@ -183,6 +184,7 @@ parse_fields(SchemaParse *p, const json_t *object, int32_t *n, BfField **fields,
 	for (size_t i = 0; i < count; i++)
 		BF_TRY(parse_struct_field(p, json_array_get(list, i), &(*fields)[i], depth, err));
 	*n = (int32_t) count;
+	BF_ASSERT(count <= BF_ICE_JSON_VALUES_MAX && depth <= BF_ICE_TYPE_DEPTH_MAX);
 	p->n_fields += (int64_t) count;
 	return BF_OK;
 }
@@ -195,6 +197,7 @@ parse_part(SchemaParse *p, const json_t *object, const char *part, BfField *f, i
 	char key[32];
 	const json_t *type = json_object_get(object, part);
 
+	BF_ASSERT(strlen(part) + sizeof "-required" <= sizeof key);
 	f->name = part;
 	snprintf(key, sizeof key, "%s-id", part);
 	BF_TRY(parse_field_id(p, object, key, &f->id, err));
@@ -213,6 +216,7 @@ parse_type(SchemaParse *p, const json_t *type, BfField *f, int32_t depth, BfErro
 {
 	const char *name = NULL;
 
+	BF_ASSERT(f->n_children == 0 && depth >= 0);
 	if (json_is_string(type))
 		return parse_primitive(p, json_string_value(type), f, err);
 	if (!json_is_object(type))
@@ -366,15 +370,15 @@ bfi_name_mapping_apply(BfArena *a, const char *text, BfSchema *schemas, int32_t 
 {
 	json_t *json;
 	MappedName *entries;
-	int32_t n = 0;
+	int32_t n = 0, n_filled = 0;
 
 	BF_TRY(bfi_json_load(a, text, strlen(text), MAPPING_KEY, &json, err));
 	if (!json_is_array(json))
 		BF_FAIL(err, BF_ERR_CORRUPT, MAPPING_KEY ": an array expected");
 	BF_TRY(flatten_mapping(a, json, NULL, &n, err));
 	BF_NEW(a, entries, n, err);
-	n = 0;
-	BF_TRY(flatten_mapping(a, json, entries, &n, err));
+	BF_TRY(flatten_mapping(a, json, entries, &n_filled, err));
+	BF_ASSERT(n_filled == n);
 	bf_sort(entries, (size_t) n, sizeof *entries, compare_mapped);
 	for (int32_t i = 1; i < n; i++)
 		if (entries[i].id == entries[i - 1].id)
@@ -416,6 +420,8 @@ type_json(const BfField *f)
 {
 	const BfField *c = f->children;
 
+	BF_ASSERT(f->type.kind != BF_KIND_LIST || f->n_children == 1);
+	BF_ASSERT(f->type.kind != BF_KIND_MAP || f->n_children == 2);
 	switch (f->type.kind)
 	{
 		case BF_KIND_STRUCT:

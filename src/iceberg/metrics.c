@@ -1,6 +1,8 @@
 /* Writing and reading the packed form of a file's metrics that metrics.h describes. */
 #include "iceberg/metrics.h"
 
+#include <stddef.h>
+
 enum
 {
 	HAS_LOWER = 1,
@@ -12,6 +14,10 @@ enum
 	UPPER_CUT = 64,
 	NO_NULLS = 128
 };
+
+_Static_assert(offsetof(BfIceBound, field_id) == 0 && offsetof(BfIceCount, field_id) == 0,
+			   "a MapCursor finds the id at the beginning of an item");
+_Static_assert(BF_ICE_BOUND_BYTES <= UINT8_MAX, "a bound's length is one byte");
 
 #define N_MAPS 5
 /* Id, flags, two bounds with their lengths, what they share, three counts. */
@@ -41,6 +47,7 @@ take_item(MapCursor *c, int32_t id)
 {
 	int32_t first = c->i;
 
+	BF_ASSERT(c->i >= c->n || id_at(c, c->i) >= id);
 	while (c->i < c->n && id_at(c, c->i) == id)
 		c->i++;
 	return c->i == first + 1 ? c->items + (size_t) first * c->size : NULL;
@@ -57,6 +64,7 @@ put_bound(uint8_t *p, BfView bytes, uint32_t skip, uint32_t leave)
 {
 	uint32_t n = kept_bytes(bytes);
 
+	BF_ASSERT(skip + leave <= n);
 	*p++ = (uint8_t) n;
 	if (n > skip + leave)
 		memcpy(p, bytes.ptr + skip, n - skip - leave);
@@ -103,6 +111,7 @@ put_item(uint8_t *p, MapCursor maps[N_MAPS], int32_t id, int32_t previous, int64
 					 *nans = take_item(&maps[4], id);
 	uint8_t *flags;
 
+	BF_ASSERT(id > previous || (id == 0 && previous == 0));
 	p += bf_put_uvarint(p, (uint64_t) ((int64_t) id - previous));
 	flags = p++;
 	*flags = 0;
@@ -182,6 +191,7 @@ get_uvarint(const uint8_t *p, uint64_t *out)
 	{
 		*out |= (uint64_t) (*p & 0x7f) << shift;
 		shift += 7;
+		BF_ASSERT(shift <= 70);
 	} while ((*p++ & 0x80) != 0);
 	return p;
 }
@@ -198,6 +208,8 @@ get_upper(const uint8_t *p, bool has_lower, BfIceMetric *out)
 	}
 	first = p[1];
 	last = p[2];
+	BF_ASSERT(n <= BF_ICE_BOUND_BYTES && first + last <= n);
+	BF_ASSERT(first <= out->lower.len && (last == 0 || out->lower.len == n));
 	p += 3;
 	if (n > 0)
 	{
@@ -272,6 +284,7 @@ bf_ice_metrics_find(BfView metrics, int32_t field_id, int64_t record_count, BfIc
 	const uint8_t *end = metrics.len > 0 ? p + metrics.len : p;
 	uint64_t id = 0;
 
+	BF_ASSERT(metrics.len != 1);
 	out->one_group = p < end && *p++ == 1;
 	while (p < end)
 	{
@@ -284,6 +297,7 @@ bf_ice_metrics_find(BfView metrics, int32_t field_id, int64_t record_count, BfIc
 		if (id == (uint64_t) field_id)
 		{
 			get_item(p, record_count, out);
+			BF_ASSERT(skip_item(p) <= end);
 			return true;
 		}
 		p = skip_item(p);
