@@ -69,6 +69,7 @@ summarise_field(const Commit *c, const BfIceSpec *spec, int32_t field, BfiPartit
 {
 	const BfValue *low = NULL, *high = NULL;
 
+	BF_ASSERT(field >= 0 && field < spec->n_fields);
 	*s = (BfiPartitionSummary){.contains_nan = 0};
 	for (int32_t i = 0; i < c->n_files; i++)
 	{
@@ -86,6 +87,7 @@ summarise_field(const Commit *c, const BfIceSpec *spec, int32_t field, BfiPartit
 			high = high == NULL || bf_value_compare(v, high) > 0 ? v : high;
 		}
 	}
+	BF_ASSERT((low == NULL) == (high == NULL));
 	if (low == NULL)
 		return BF_OK;
 	BF_TRY(bfi_single_value(c->arena, low, &s->lower, err));
@@ -110,6 +112,7 @@ write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
 	const char *name;
 	BfView bytes;
 
+	BF_ASSERT(c->branch.n_list < c->branch.list_capacity);
 	BF_TRY(bfi_manifest_bytes(c->arena, c->table->metadata, spec, c->files, c->n_files,
 							  c->snapshot_id, &bytes, err));
 	BF_TRY_PTR(c->arena, name, bf_arena_printf(c->arena, "%s-m%d.avro", c->uuid, number), err);
@@ -124,6 +127,7 @@ write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
 			m->added_files++;
 			m->added_rows += c->files[i].record_count;
 		}
+	BF_ASSERT(m->added_files > 0 && m->existing_files == 0 && m->deleted_files == 0);
 	e->n_summaries = spec->n_fields;
 	BF_NEW(c->arena, e->summaries, spec->n_fields, err);
 	for (int32_t i = 0; i < spec->n_fields; i++)
@@ -155,6 +159,8 @@ write_list(Commit *c, const BfiListEntry *entries, int32_t n, int64_t id, int64_
 	const char *name;
 	BfView bytes;
 
+	BF_ASSERT(id > 0 && id != parent_id &&
+			  sequence_number > c->table->metadata->last_sequence_number);
 	BF_TRY(
 		bfi_manifest_list_bytes(c->arena, entries, n, id, parent_id, sequence_number, &bytes, err));
 	BF_TRY_PTR(c->arena, name,
@@ -249,6 +255,7 @@ add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
 {
 	json_t *list, *refs, *ref, *snapshot = json_pack("{}");
 
+	BF_ASSERT(bf_ice_snapshot(c->table->metadata, id) == NULL);
 	BF_TRY(bfi_json_child(c->root, "snapshots", true, &list, err));
 	BF_TRY(bfi_json_append(list, snapshot, err));
 	BF_TRY(bfi_json_set(snapshot, "snapshot-id", json_integer(id), err));
@@ -275,6 +282,7 @@ add_empty_main(Commit *c, BfError *err)
 	const char *recorded;
 	json_t *summary, *log;
 
+	BF_ASSERT(c->branch.main == NULL && c->table->metadata->snapshots.current_id == -1);
 	BF_TRY(write_list(c, NULL, 0, c->main_id, -1, c->sequence_number, &recorded, err));
 	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_MAIN, c->main_id, -1, c->sequence_number, recorded,
 						&summary, err));
@@ -382,6 +390,8 @@ finish(Commit *c, const char **metadata_path, BfError *err)
 	int64_t version = bfi_metadata_version(name);
 	json_t *properties;
 
+	BF_ASSERT(c->sequence_number > c->table->metadata->last_sequence_number);
+	BF_ASSERT(c->now_ms >= c->table->metadata->last_updated_ms);
 	BF_TRY(bfi_json_set(c->root, "last-sequence-number", json_integer(c->sequence_number), err));
 	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
 	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
@@ -411,6 +421,7 @@ commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError
 		c->sequence_number++;
 	}
 	BF_TRY(write_manifests(c, err));
+	BF_ASSERT(c->branch.n_list > 0 || c->n_files == 0);
 	BF_TRY(write_list(c, c->branch.list, c->branch.n_list, c->snapshot_id, c->parent_id,
 					  c->sequence_number, &recorded, err));
 	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_BIFANG, c->snapshot_id, c->parent_id, c->sequence_number,
@@ -426,6 +437,7 @@ bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files
 {
 	Commit *c;
 
+	BF_ASSERT(n_files >= 0);
 	BF_NEW(a, c, 1, err);
 	c->arena = a;
 	c->table = t;

@@ -70,6 +70,12 @@ static const AvroField summary_fields[] = {
 
 #define COUNT(table) ((int32_t) (sizeof(table) / sizeof((table)[0])))
 
+_Static_assert(COUNT(data_file_fields) == 6 + N_OPTIONAL_FIELDS,
+			   "put_entry writes six fields, then a null for each of the others");
+_Static_assert(COUNT(entry_fields) == 5 && COUNT(summary_fields) == 4,
+			   "put_entry and put_summary write so many fields");
+_Static_assert(COUNT(manifest_file_fields) == 15, "put_list_entry writes so many fields");
+
 static BfStatus put_record(BfBuffer *b, const char *name, const AvroField *fields, int32_t n,
 						   const char *partition, BfError *err) BF_MUST_CHECK;
 
@@ -152,6 +158,7 @@ avro_name(BfArena *a, const char *name, const char **out, BfError *err)
 		else
 			n += (size_t) snprintf(s + n, sizeof "_x00", "_x%02X", *p);
 	}
+	BF_ASSERT(n <= strlen(name) * 4 + 1);
 	s[n] = '\0';
 	*out = s;
 	return BF_OK;
@@ -241,6 +248,7 @@ manifest_header(BfArena *a, BfAvroWriter *w, const BfIceMetadata *m, const BfIce
 static BfStatus
 put_entry(BfBuffer *b, const BfIceNewFile *f, int64_t snapshot_id, BfError *err)
 {
+	BF_ASSERT(f->record_count >= 0 && f->file_size >= 0);
 	BF_TRY(bf_buffer_varint(b, BF_ICE_ADDED, err));
 	BF_TRY(bf_buffer_varint(b, 1, err));
 	BF_TRY(bf_buffer_varint(b, snapshot_id, err));
@@ -297,6 +305,7 @@ put_bytes_or_null(BfBuffer *b, const BfView *v, BfError *err)
 static BfStatus
 put_summary(BfBuffer *b, const BfiPartitionSummary *s, BfError *err)
 {
+	BF_ASSERT(s->contains_nan >= -1 && s->contains_nan <= 1);
 	BF_TRY(bf_buffer_u8(b, s->contains_null, err));
 	BF_TRY(bf_buffer_varint(b, s->contains_nan >= 0 ? 1 : 0, err));
 	if (s->contains_nan >= 0)
@@ -333,6 +342,7 @@ put_summaries(BfBuffer *b, const BfiListEntry *e, BfError *err)
 	const BfAvroValue *read = e->manifest.partitions;
 	int32_t n = e->summaries != NULL ? e->n_summaries : read != NULL ? read->u.list.n : 0;
 
+	BF_ASSERT(e->summaries == NULL || read == NULL);
 	BF_TRY(bf_buffer_varint(b, e->summaries != NULL || read != NULL ? 1 : 0, err));
 	if (e->summaries == NULL && read == NULL)
 		return BF_OK;
@@ -357,6 +367,7 @@ put_list_entry(BfBuffer *b, const BfiListEntry *e, BfError *err)
 	const BfIceManifest *m = &e->manifest;
 
 	BF_ASSERT(m->added_files >= 0 && m->existing_files >= 0 && m->deleted_files >= 0);
+	BF_ASSERT(m->sequence_number >= 0);
 	BF_ASSERT(m->added_rows >= 0 && m->existing_rows >= 0 && m->deleted_rows >= 0);
 	BF_TRY(put_text(b, m->path, err));
 	BF_TRY(bf_buffer_varint(b, m->length, err));

@@ -20,6 +20,7 @@ add_logical(BfiBranch *b, const char *path, int64_t record_count, int64_t file_s
 		b->logical = more;
 		b->logical_capacity = capacity;
 	}
+	BF_ASSERT(b->n_logical < b->logical_capacity);
 	f = &b->logical[b->n_logical];
 	memset(f, 0, sizeof *f);
 	f->logical = true;
@@ -50,6 +51,7 @@ visit_survey(void *arg, const BfIceFile *file, BfError *err)
 	Survey *s = arg;
 	bool live = file->status != BF_ICE_DELETED;
 
+	BF_ASSERT((unsigned) file->status < sizeof s->files / sizeof *s->files);
 	s->files[file->status]++;
 	BF_DATA(
 		err,
@@ -102,6 +104,7 @@ complete_manifest(BfiBranch *b, BfIceManifest *m, BfError *err)
 	m->added_rows = s.rows[BF_ICE_ADDED];
 	m->existing_rows = s.rows[BF_ICE_EXISTING];
 	m->deleted_rows = s.rows[BF_ICE_DELETED];
+	BF_ASSERT(m->added_rows >= 0 && m->existing_rows >= 0 && m->deleted_rows >= 0);
 	return BF_OK;
 }
 
@@ -113,6 +116,7 @@ bfi_branch_collect(BfiBranch *b, int32_t room, BfError *err)
 	int32_t n_mains = 0, n_others = 0, n_new = 0;
 	int32_t *new_ones;
 
+	BF_ASSERT(room >= 0 && b->n_list == 0 && b->n_logical == 0);
 	if (b->main != NULL)
 		BF_TRY(bfi_snapshot_manifests(b->arena, b->table, b->main, NULL, &mains, &n_mains, err));
 	if (b->branch_head != NULL)
@@ -120,7 +124,8 @@ bfi_branch_collect(BfiBranch *b, int32_t room, BfError *err)
 									  err));
 	BF_TRY(
 		bfi_manifests_missing(b->arena, others, n_others, mains, n_mains, &new_ones, &n_new, err));
-	BF_NEW(b->arena, b->list, (int64_t) room + n_mains + n_new, err);
+	b->list_capacity = room + n_mains + n_new;
+	BF_NEW(b->arena, b->list, b->list_capacity, err);
 	for (int32_t i = 0; i < n_new; i++)
 	{
 		BfIceManifest *m = &others[new_ones[i]];
@@ -139,6 +144,7 @@ bfi_branch_collect(BfiBranch *b, int32_t room, BfError *err)
 	}
 	for (int32_t i = 0; i < n_mains; i++)
 		b->list[b->n_list++].manifest = mains[i];
+	BF_ASSERT(b->n_list <= b->list_capacity - room);
 	for (int32_t i = 0; i < b->n_list; i++)
 		BF_TRY(complete_manifest(b, &b->list[i].manifest, err));
 	return BF_OK;
@@ -165,6 +171,7 @@ bfi_branch_add(BfiBranch *b, const BfIceNewFile *files, int32_t n_files, const B
 	int32_t n_old = b->n_logical;
 	BfStatus status;
 
+	BF_ASSERT(b->list != NULL);
 	BF_TRY(bfi_coverage_of_files(b->arena, b->logical, n_old, &old_logical, err));
 	BF_TRY(bfi_covered_parquet(b->arena, b->table, b->main, &b->parquet, err));
 	BF_TRY(bfi_coverage_union(b->arena, &old_logical, &b->parquet, &old, err));
@@ -173,6 +180,7 @@ bfi_branch_add(BfiBranch *b, const BfIceNewFile *files, int32_t n_files, const B
 		BF_TRY(add_logical(b, files[i].path, files[i].record_count, files[i].file_size, err));
 		BF_TRY(check_new_entries(&old, &b->logical[n_old + i], err));
 	}
+	BF_ASSERT(b->n_logical == n_old + n_files);
 	status = bfi_coverage_of_files(b->arena, b->logical + n_old, n_files, &fresh, err);
 	if (status == BF_ERR_CORRUPT)
 		status = err->code = BF_ERR_VALUE;

@@ -31,7 +31,10 @@ static void
 number_fields(BfField *fields, int32_t n, int32_t *last)
 {
 	for (int32_t i = 0; i < n; i++)
+	{
+		BF_ASSERT(fields[i].id == 0);
 		fields[i].id = ++*last;
+	}
 	for (int32_t i = 0; i < n; i++)
 		number_fields(fields[i].children, fields[i].n_children, last);
 }
@@ -52,6 +55,7 @@ assign_schema(Create *c, const BfSchema *schema, BfError *err)
 {
 	int32_t n_zero = 0, n_given = 0;
 
+	BF_ASSERT(c->last_column_id == 0 && c->schema.fields == NULL);
 	c->schema.n_fields = schema->n_fields;
 	BF_TRY(copy_fields(c->arena, schema->fields, schema->n_fields, &c->schema.fields, err));
 	survey_ids(c->schema.fields, c->schema.n_fields, &c->last_column_id, &n_zero, &n_given);
@@ -59,6 +63,7 @@ assign_schema(Create *c, const BfSchema *schema, BfError *err)
 		BF_FAIL(err, BF_ERR_VALUE, "either all columns have a field id or none has");
 	if (n_zero > 0)
 		number_fields(c->schema.fields, c->schema.n_fields, &c->last_column_id);
+	BF_ASSERT(c->last_column_id >= n_zero);
 	for (int32_t i = 0; i < c->schema.n_fields; i++)
 		for (int32_t k = 0; k < i; k++)
 			if (strcmp(c->schema.fields[i].name, c->schema.fields[k].name) == 0)
@@ -89,6 +94,7 @@ assign_partition_field(Create *c, int32_t i, BfError *err)
 	bool identity = f->transform.kind == BF_TRANSFORM_IDENTITY;
 	BfType result;
 
+	BF_ASSERT(i >= 0 && i < c->spec.n_fields);
 	if (source == NULL)
 		BF_FAIL(err, BF_ERR_VALUE, "partition field %d: no column has the field id %d", i + 1,
 				f->source_id);
@@ -120,6 +126,7 @@ assign_partition_field(Create *c, int32_t i, BfError *err)
 	}
 	else if (name_is_taken(c, f->name, i, source, identity))
 		BF_FAIL(err, BF_ERR_VALUE, "the name \"%s\" of a partition field is already used", f->name);
+	BF_ASSERT(f->name != NULL && f->transform_text != NULL && f->field_id <= c->last_partition_id);
 	return BF_OK;
 }
 

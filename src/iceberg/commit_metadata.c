@@ -54,6 +54,7 @@ bfi_metadata_publish(BfArena *a, const char *dir, int64_t version, const json_t 
 	char uuid[BF_UUID_TEXT_BYTES];
 	const char *text, *name;
 
+	BF_ASSERT(version >= 0 && json_is_object(root));
 	BF_TRY(bfi_json_text(a, root, &text, err));
 	if (strlen(text) > BF_ICE_JSON_BYTES_MAX)
 		BF_FAIL(err, BF_ERR_LIMIT, "the table's metadata would have more than %zu bytes",
@@ -81,6 +82,7 @@ upgrade_specs(const BfIceMetadata *m, json_t *root, BfError *err)
 							   err));
 	BF_TRY(bfi_json_set(root, "default-spec-id", json_integer(m->specs.default_id), err));
 	BF_TRY(bfi_json_set(root, "last-partition-id", json_integer(m->specs.last_partition_id), err));
+	BF_ASSERT(json_array_size(list) == (size_t) m->specs.n);
 	json_object_del(root, "partition-spec");
 	return BF_OK;
 }
@@ -88,6 +90,7 @@ upgrade_specs(const BfIceMetadata *m, json_t *root, BfError *err)
 BfStatus
 bfi_metadata_upgrade(const BfIceMetadata *m, const BfHost *host, json_t *root, BfError *err)
 {
+	BF_ASSERT(m->format_version == 1);
 	char uuid[37];
 
 	BF_TRY(bfi_json_set(root, "format-version", json_integer(2), err));

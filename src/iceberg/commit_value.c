@@ -13,6 +13,7 @@ decimal_bytes(int32_t precision)
 	bf_i128 max = 1;
 	uint32_t n = 1;
 
+	BF_ASSERT(precision >= 1 && precision <= 38);
 	for (int32_t i = 0; i < precision; i++)
 		max *= 10;
 	while (n < 16 && ((bf_i128) 1 << (8 * n - 1)) <= max)
@@ -23,6 +24,7 @@ decimal_bytes(int32_t precision)
 static bf_i128
 decimal_of(const BfValue *v)
 {
+	BF_ASSERT(v->type.kind == BF_KIND_DECIMAL && !v->is_null);
 	return bf_type_storage(v->type) == BF_STORE_I64 ? (bf_i128) v->v.i64 : v->v.i128;
 }
 
@@ -32,6 +34,7 @@ store_decimal(uint8_t *p, uint32_t n, bf_i128 v)
 {
 	for (uint32_t i = n; i > 0; i--, v >>= 8)
 		p[i - 1] = (uint8_t) v;
+	BF_ASSERT(v == 0 || v == -1);
 }
 
 static uint32_t
@@ -102,6 +105,7 @@ put_floating(BfBuffer *out, const BfValue *v, BfError *err)
 	uint64_t bits = 0;
 	size_t n = bf_storage_size(bf_type_storage(v->type));
 
+	BF_ASSERT(n == 4 || n == 8);
 	memcpy(&bits, &v->v, n);
 	bf_store64le(bytes, bits);
 	return bf_buffer_append(out, bytes, n, err);

@@ -43,6 +43,7 @@ take_digits(const char **s, int n, int64_t *out)
 {
 	size_t digits = bf_ascii_number(*s, (size_t) n, INT64_MAX, out);
 
+	BF_ASSERT(n > 0 && n <= 18);
 	*s += digits;
 	return digits == (size_t) n;
 }
@@ -90,6 +91,7 @@ take_time(const char **s, int places, int64_t *out)
 	int64_t hour, minute, second = 0, fraction = 0;
 	int taken = 0;
 
+	BF_ASSERT(places == 6 || places == 9);
 	if (!take_digits(s, 2, &hour) || !take_char(s, ':') || !take_digits(s, 2, &minute))
 		return false;
 	if (**s == ':')
@@ -125,6 +127,7 @@ parse_timestamp(const char *s, BfKind kind, int64_t *out)
 	bool zone = kind == BF_KIND_TIMESTAMPTZ || kind == BF_KIND_TIMESTAMPTZ_NS;
 	int64_t days, time = 0, day = nanos ? DAY_US * 1000 : DAY_US;
 
+	BF_ASSERT(nanos || kind == BF_KIND_TIMESTAMP || kind == BF_KIND_TIMESTAMPTZ);
 	if (!take_date(&s, &days))
 		return false;
 	if (take_char(&s, 'T') && !take_time(&s, nanos ? 9 : 6, &time))
@@ -145,6 +148,7 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 	int digits = 0;
 	long places = 0;
 
+	BF_ASSERT(type.precision >= 1 && type.precision <= 38 && type.scale <= type.precision);
 	for (int i = 0; i < type.precision; i++)
 		max *= 10;
 	for (s += *s == '-' || *s == '+'; (*s >= '0' && *s <= '9') || (*s == '.' && !point); s++)
@@ -183,6 +187,7 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 	if (v >= max || (places != type.scale && v != 0))
 		return false;
 	v = negative ? -v : v;
+	BF_ASSERT(v > -max && v < max);
 	if (bf_type_storage(type) == BF_STORE_I64)
 		out->v.i64 = (int64_t) v;
 	else
@@ -344,6 +349,7 @@ list_value(BfArena *a, const json_t *json, const BfField *f, BfValue *out, BfErr
 	size_t n = json_array_size(json);
 	BfValue *values;
 
+	BF_ASSERT(f->n_children == 1);
 	if (!json_is_array(json))
 		return wrong(f, json, err);
 	BF_NEW(a, values, n, err);
@@ -359,6 +365,7 @@ map_value(BfArena *a, const json_t *json, const BfField *f, BfValue *out, BfErro
 	size_t n = json_array_size(keys);
 	BfValue *values;
 
+	BF_ASSERT(f->n_children == 2);
 	if (!json_is_array(keys) || !json_is_array(items) || json_array_size(items) != n)
 		return wrong(f, json, err);
 	BF_NEW(a, values, n * 2, err);

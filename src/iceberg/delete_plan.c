@@ -101,6 +101,7 @@ find_group(BfiDeletePlan *d, int32_t spec_id, const BfValue *values, int32_t n, 
 	BF_TRY(write_key(d, spec_id, values, n, &hash, err));
 	found = bf_map_find(&d->group_of_key, d->key->data, d->key->len, hash);
 	*out = found != NULL ? (int32_t) *found : -1;
+	BF_ASSERT(*out >= -1 && *out < d->n_groups);
 	return BF_OK;
 }
 
@@ -128,6 +129,7 @@ group_files(BfiDeletePlan *d, BfError *err)
 			d->oldest = f->sequence_number;
 		BF_TRY(write_key(d, f->spec_id, f->partition, f->n_partition, &hash, err));
 		BF_TRY(bf_map_put(m, d->key->data, d->key->len, hash, d->n_groups, &group, err));
+		BF_ASSERT(*group >= 0 && *group <= d->n_groups);
 		d->targets[i].group = (int32_t) *group;
 		d->n_groups += *group == d->n_groups;
 	}
@@ -187,6 +189,7 @@ keep_entry(BfiDeletePlan *d, const BfiEntry *e, BfIceDeleteKind kind, BfIceDelet
 {
 	BfIceDeleteFile *f;
 
+	BF_ASSERT(e->content != BF_ICE_DATA && e->deletes != NULL);
 	BF_NEW(d->arena, f, 1, err);
 	f->kind = kind;
 	f->avro = strcmp(e->format, "AVRO") == 0;
@@ -224,6 +227,7 @@ find_file(const BfiDeletePlan *d, const char *path)
 	size_t len = strlen(path);
 	const int64_t *i = bf_map_find(d->paths, path, len, bf_map_hash(d->paths, path, len));
 
+	BF_ASSERT(i == NULL || (*i >= 0 && *i < d->n_files));
 	return i != NULL && d->targets[*i].group >= 0 ? (int32_t) *i : -1;
 }
 
@@ -396,6 +400,7 @@ sort_list(BfiDeletePlan *d, List *list, const List *more, BfError *err)
 {
 	int32_t n = 0, n_more = more != NULL ? more->n : 0;
 
+	BF_ASSERT(list->sorted == NULL && (more == NULL || more->sorted != NULL));
 	BF_TRY(bf_check_cancel(bf_arena_host(d->work), err));
 	BF_NEW(d->arena, list->sorted, (int64_t) list->n + n_more, err);
 	for (const Node *node = list->first; node != NULL; node = node->next)
@@ -403,6 +408,7 @@ sort_list(BfiDeletePlan *d, List *list, const List *more, BfError *err)
 	if (n_more > 0)
 		memcpy(list->sorted + n, more->sorted, (size_t) n_more * sizeof *list->sorted);
 	list->n += n_more;
+	BF_ASSERT(n + n_more == list->n);
 	bf_sort(list->sorted, (size_t) list->n, sizeof *list->sorted, compare_sequence);
 	return BF_OK;
 }
@@ -413,6 +419,7 @@ not_older(const List *list, int64_t sequence)
 {
 	int32_t at;
 
+	BF_ASSERT(list->n == 0 || list->sorted != NULL);
 	BF_SEARCH(int32_t, at, list->n, i, list->sorted[i]->sequence_number < sequence);
 	return (BfIceDeletes){list->n - at, at < list->n ? list->sorted + at : NULL};
 }
@@ -425,6 +432,7 @@ assign_file(BfiDeletePlan *d, int32_t i, BfError *err)
 	const Group *g = &d->groups[t->group];
 	int64_t s = f->sequence_number;
 
+	BF_ASSERT(t->group < d->n_groups && d->flags[i].takes_deletes && s >= d->oldest);
 	if (t->vector != NULL)
 	{
 		const BfIceDeleteFile **one;

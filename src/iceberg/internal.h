@@ -190,6 +190,7 @@ typedef struct BfiBranch
 	const BfIceSnapshot *branch_head; /* NULL: no such branch yet */
 	BfiListEntry *list;				  /* the branch's next manifest list */
 	int32_t n_list;
+	int32_t list_capacity;
 	BfIceDataFile *logical; /* its logical files, old then new */
 	int32_t n_logical;
 	int32_t logical_capacity;

@@ -18,6 +18,8 @@
 
 #define BYTES_MAX ((size_t) 1 << 30)
 
+_Static_assert(BYTES_MAX <= UINT32_MAX, "a view holds a plan");
+
 /* Numbers of pointers. */
 typedef struct PointerMap
 {
@@ -60,6 +62,7 @@ map_number(PointerMap *m, const void *pointer)
 	uint64_t h = (uint64_t) (uintptr_t) pointer * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t i = (uint32_t) (h >> 32) & (m->n_slots - 1);
 
+	BF_ASSERT(pointer != NULL && (m->n_slots & (m->n_slots - 1)) == 0);
 	while (m->slots[i].pointer != NULL && m->slots[i].pointer != pointer)
 		i = (i + 1) & (m->n_slots - 1);
 	if (m->slots[i].pointer == NULL)
@@ -158,6 +161,7 @@ put_delete(Pack *p, const BfIceDeleteFile *f, BfError *err)
 static const BfIceDeletes *
 deletes_of(const BfIceDataFile *f, int kind)
 {
+	BF_ASSERT(kind >= 0 && kind < 3);
 	return kind == 0 ? &f->own : kind == 1 ? &f->position : &f->equality;
 }
 
@@ -188,6 +192,7 @@ put_deletes(Pack *p, BfError *err)
 	for (int32_t a = 0; a < p->arrays.n; a++)
 		for (int32_t i = 0; i < p->longest[a]->n; i++)
 			(void) map_number(&p->deletes, p->longest[a]->files[i]);
+	BF_ASSERT(p->arrays.n <= n_arrays && p->deletes.n <= n_deletes);
 	BF_TRY(put(p, p->deletes.n, err));
 	BF_TRY(put(p, p->arrays.n, err));
 	for (int32_t a = 0; a < p->arrays.n; a++)
@@ -199,6 +204,7 @@ put_deletes(Pack *p, BfError *err)
 			int32_t number = map_number(&p->deletes, p->longest[a]->files[i]);
 
 			BF_TRY(put(p, number, err));
+			BF_ASSERT(number >= 0 && number <= written);
 			if (number == written)
 			{
 				BF_TRY(put_delete(p, p->longest[a]->files[i], err));
@@ -214,6 +220,7 @@ put_file(Pack *p, const BfIceDataFile *f, BfError *err)
 {
 	bool shared = f->n_constants == f->n_partition && f->constants == f->partition;
 
+	BF_ASSERT(f->n_constants <= f->n_partition && f->logical == (f->format == BF_ICE_FORMAT_LOG));
 	BF_TRY(put_text(p, f->path, err));
 	BF_TRY(put(p, f->format, err));
 	BF_TRY(put(p, f->record_count, err));
@@ -291,6 +298,7 @@ typedef struct Unpack
 	BfArena *arena;
 	const BfIceTable *table;
 	const uint8_t *at;
+	const uint8_t *end;
 	BfIceDeleteFile *deletes;
 	int32_t n_deletes;
 	BfIceDeletes *arrays;
@@ -308,6 +316,7 @@ get(Unpack *u)
 	{
 		v |= (uint64_t) (*u->at & 0x7f) << shift;
 		shift += 7;
+		BF_ASSERT(shift <= 70 && u->at < u->end);
 	} while ((*u->at++ & 0x80) != 0);
 	return bf_unzigzag(v);
 }
@@ -320,6 +329,7 @@ get_text(Unpack *u)
 
 	if (n < 0)
 		return NULL;
+	BF_ASSERT(n < u->end - u->at && text[n] == '\0');
 	u->at += n + 1;
 	return text;
 }
@@ -345,6 +355,7 @@ get_value(Unpack *u, BfValue *v)
 		u->at += v->v.view.len;
 		return;
 	}
+	BF_ASSERT(bf_storage_size(storage) <= sizeof v->v);
 	if (bf_storage_size(storage) > 0)
 		memcpy(&v->v, u->at, bf_storage_size(storage));
 	u->at += bf_storage_size(storage);
@@ -362,6 +373,7 @@ get_tuple(Unpack *u, BfValue **values, int32_t *n, BfError *err)
 			get_value(u, &u->tuple[i]);
 		u->n_tuple = (int32_t) count;
 	}
+	BF_ASSERT(count >= 0 || u->tuple != NULL);
 	*values = u->tuple;
 	*n = u->n_tuple;
 	return BF_OK;
@@ -435,6 +447,7 @@ get_deletes(Unpack *u, BfError *err)
 
 			if (number == u->n_deletes)
 				BF_TRY(get_delete(u, &u->deletes[u->n_deletes++], err));
+			BF_ASSERT(number >= 0 && number < u->n_deletes && u->n_deletes <= n_deletes);
 			files[i] = &u->deletes[number];
 		}
 		u->arrays[a] = (BfIceDeletes){n, files};
@@ -448,6 +461,7 @@ get_constants(Unpack *u, BfIceDataFile *f, BfError *err)
 	int64_t n = get(u);
 	bool shared = n < 0;
 
+	BF_ASSERT(n <= f->n_partition);
 	f->n_constants = shared ? f->n_partition : (int32_t) n;
 	f->constants = f->partition;
 	if (f->n_constants == 0)
@@ -489,6 +503,7 @@ get_file(Unpack *u, BfIceDataFile *f, BfError *err)
 		{
 			const BfIceDeletes *array = &u->arrays[get(u)];
 
+			BF_ASSERT(n <= array->n);
 			*d = (BfIceDeletes){n, array->files + (array->n - n)};
 		}
 	}
@@ -498,7 +513,7 @@ get_file(Unpack *u, BfIceDataFile *f, BfError *err)
 BfStatus
 bf_ice_plan_unpack(BfArena *a, const BfIceTable *t, BfView bytes, BfIcePlan **out, BfError *err)
 {
-	Unpack u = {.arena = a, .table = t, .at = bytes.ptr};
+	Unpack u = {.arena = a, .table = t, .at = bytes.ptr, .end = bytes.ptr + bytes.len};
 	BfIcePlan *plan;
 
 	BF_NEW(a, plan, 1, err);
@@ -523,7 +538,7 @@ bf_ice_plan_unpack(BfArena *a, const BfIceTable *t, BfView bytes, BfIcePlan **ou
 			BF_TRY(bf_check_cancel(bf_arena_host(a), err));
 		BF_TRY(get_file(&u, &plan->files[i], err));
 	}
-	BF_NEVER(err, u.at != bytes.ptr + bytes.len);
+	BF_NEVER(err, u.at != u.end);
 	*out = plan;
 	return BF_OK;
 }

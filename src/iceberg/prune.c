@@ -86,6 +86,7 @@ bf_ice_pruner_new(BfArena *a, const BfIceMetadata *m, const BfSchema *schema, co
 	}
 	BF_NEW(a, p->scratch, 1, err);
 	BF_TRY(bf_pred_fields(pred, a, &p->fields, &p->n_fields, err));
+	BF_ASSERT(p->n_fields >= 0 && (p->n_fields == 0 || p->fields != NULL));
 	*out = p;
 	return BF_OK;
 }
@@ -113,6 +114,7 @@ value_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 {
 	const BfValue *v = &e->partition[f->position];
 
+	BF_ASSERT(f->position < e->spec->n_spec_fields);
 	if (v->type.kind == BF_KIND_NULL) /* the manifest has no such field */
 		return;
 	s->known = true;
@@ -122,6 +124,7 @@ value_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 		s->null_count = 1;
 		return;
 	}
+	BF_ASSERT(bf_type_equal(v->type, f->result));
 	s->null_count = 0;
 	if (!bfi_value_is_nan(v))
 	{
@@ -147,6 +150,7 @@ summary_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 	BfValue lo, hi;
 	bool has_lo, has_hi;
 
+	BF_ASSERT(f->position < e->summaries->u.list.n);
 	if (item->schema->type != BF_AVRO_RECORD)
 		return;
 	nulls = bf_avro_field(item, 509, "contains_null");
@@ -166,6 +170,7 @@ summary_evidence(Evidence *e, const BfiSpecField *f, BfColumnStats *s)
 static void
 partition_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 {
+	BF_ASSERT(e->partition == NULL || e->summaries == NULL);
 	for (int32_t i = 0; e->spec != NULL && i < e->spec->n; i++)
 	{
 		const BfiSpecField *f = &e->spec->fields[i];
@@ -200,6 +205,7 @@ may_have_bucket(const Evidence *e, const BfiSpecField *f, int32_t bucket)
 	const BfAvroValue *item;
 	BfValue v;
 
+	BF_ASSERT(f->transform.kind == BF_TRANSFORM_BUCKET && bucket >= 0);
 	if (e->partition != NULL)
 	{
 		const BfValue *have = &e->partition[f->position];
@@ -249,6 +255,7 @@ widen_decimal(BfValue *v, bool upper, bool *has)
 {
 	bf_i128 one = 1, x;
 
+	BF_ASSERT(!*has || v->type.scale <= 38);
 	if (!*has || v->type.scale <= 0 || !bfi_value_integer(v, &x))
 		return;
 	for (int32_t i = 0; i < v->type.scale; i++)
@@ -264,6 +271,7 @@ widen_decimal(BfValue *v, bool upper, bool *has)
 static void
 uuid_bounds(const Evidence *e, BfValue *min, BfValue *max, bool *has_min, bool *has_max)
 {
+	BF_ASSERT(!*has_min || !*has_max || bf_value_compare(min, max) <= 0);
 	*has_min &= e->metric->one_group;
 	*has_max &= e->metric->one_group;
 	if (*has_min)
@@ -307,6 +315,7 @@ bounds_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 	bool is_float = f->type.kind == BF_KIND_FLOAT32 || f->type.kind == BF_KIND_FLOAT64;
 	const BfIceMetric *m = e->metric;
 
+	BF_ASSERT(m != NULL && e->use_bounds);
 	if (bf_type_storage(f->type) == BF_STORE_NESTED || bf_type_storage(f->type) == BF_STORE_NONE ||
 		!bf_ice_metrics_find(e->metrics, f->id, e->record_count, e->metric))
 		return;
@@ -319,6 +328,7 @@ bounds_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 	/* A file that lacks the column may be said to have NULLs, where its rows have the default. */
 	if (f->has_default && !m->has_lower && !m->has_upper)
 		return;
+	BF_ASSERT(e->record_count > 0);
 	s->known = true;
 	s->row_count = e->record_count;
 	if (m->nulls >= 0 && s->null_count < 0)
@@ -336,6 +346,7 @@ stats_of(void *arg, int32_t field, BfColumnStats *s)
 
 	if (field < 0 || field >= e->pruner->schema->n_fields)
 		return false;
+	BF_ASSERT(e->only_ids != NULL || e->n_only_ids == 0);
 	e->buffers->n = 0;
 	partition_evidence(e, field, s);
 	for (int32_t i = 0; i < e->n_only_ids; i++)
@@ -456,6 +467,7 @@ bfi_prune_stats(const BfIcePruner *p, int32_t field, bool bounds, int32_t spec_i
 				  .metric = &p->scratch->metric,
 				  .buffers = &p->scratch->buffers};
 
+	BF_ASSERT(field >= 0 && field < p->schema->n_fields);
 	*out = (BfColumnStats){.null_count = -1, .row_count = -1, .may_have_nan = true};
 	if (!stats_of(&e, field, out))
 		out->known = false;

@@ -81,6 +81,8 @@ as_type(const BfValue *v, BfType type, BfValue *out)
 void
 bfi_range_tighten(BfColumnStats *s, const BfValue *min, const BfValue *max)
 {
+	BF_ASSERT(min == NULL || !min->is_null);
+	BF_ASSERT(max == NULL || !max->is_null);
 	if (min != NULL && (!s->has_min || bf_value_compare(min, &s->min) > 0))
 	{
 		s->min = *min;
@@ -96,6 +98,7 @@ bfi_range_tighten(BfColumnStats *s, const BfValue *min, const BfValue *max)
 static uint8_t *
 take_buffer(BfiPruneBuffers *b)
 {
+	BF_ASSERT(b->n >= 0 && b->n <= BFI_PRUNE_BUFFERS);
 	return b->n < BFI_PRUNE_BUFFERS ? b->bytes[b->n++] : NULL;
 }
 
@@ -115,6 +118,8 @@ bfi_text_after_prefix(BfView prefix, BfType type, BfiPruneBuffers *buffers, BfVi
 	p = take_buffer(buffers);
 	if (p == NULL)
 		return false;
+	_Static_assert(sizeof buffers->bytes[0] > BF_ICE_BOUND_BYTES, "a bound and a byte behind it");
+	BF_ASSERT(text || prefix.ptr[n - 1] != 0xff);
 	memcpy(p, prefix.ptr, n);
 	if (text)
 		p[n++] = 0xff;
@@ -198,6 +203,7 @@ identity_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 static bool
 may_have_wrapped(BfType source, bf_i128 lo, bf_i128 hi, int32_t w)
 {
+	BF_ASSERT(w > 0);
 	if (source.kind != BF_KIND_INT32 && source.kind != BF_KIND_INT64)
 		return false;
 	if (lo <= INT32_MAX && hi > (bf_i128) INT32_MAX - w)
@@ -215,6 +221,7 @@ truncate_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 	bf_i128 x, y;
 	bool has_max = hi != NULL;
 
+	BF_ASSERT(f->transform.param > 0);
 	if (bf_type_storage(f->source) == BF_STORE_VIEW)
 	{
 		if (lo != NULL)
@@ -255,11 +262,13 @@ period_start(BfTransformKind kind, int64_t n, BfType source)
 		{
 			int64_t years = bf_floor_div(n, 12);
 
+			BF_ASSERT(n - years * 12 >= 0 && n - years * 12 < 12);
 			days = bf_days_from_civil(1970 + years, (int) (n - years * 12) + 1, 1);
 			break;
 		}
 		case BF_TRANSFORM_DAY: days = n; break;
 		default:
+			BF_ASSERT(kind == BF_TRANSFORM_HOUR);
 			micros = (bf_i128) n * MICROS_PER_HOUR;
 			return is_nanos(source.kind) ? micros * 1000 : micros;
 	}
@@ -299,6 +308,7 @@ period_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi, BfColu
 	BfValue min, max;
 	bf_i128 n;
 
+	BF_ASSERT(f->transform.kind >= BF_TRANSFORM_YEAR && f->transform.kind <= BF_TRANSFORM_HOUR);
 	if (!is_date && f->source.kind != BF_KIND_TIMESTAMP && f->source.kind != BF_KIND_TIMESTAMPTZ &&
 		!is_nanos(f->source.kind))
 		return;
@@ -321,6 +331,7 @@ void
 bfi_inverse_range(const BfiSpecField *f, const BfValue *lo, const BfValue *hi,
 				  BfiPruneBuffers *buffers, BfColumnStats *s)
 {
+	BF_ASSERT(lo != NULL || hi != NULL);
 	switch (f->transform.kind)
 	{
 		case BF_TRANSFORM_IDENTITY: identity_range(f, lo, hi, buffers, s); break;

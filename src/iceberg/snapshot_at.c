@@ -36,6 +36,7 @@ at_ref(const BfIceTable *t, const char *name, BfIcePoint *out, BfError *err)
 		if (strcmp(m->refs.all[i].name, name) != 0)
 			continue;
 		out->main = bf_ice_snapshot(m, m->refs.all[i].snapshot_id);
+		BF_ASSERT(out->main != NULL);
 		out->past = !m->refs.all[i].is_branch;
 		if (out->past)
 			return bf_ice_snapshot_schema(t, out->main->id, &out->schema, err);
@@ -94,6 +95,7 @@ at_time(const BfIceTable *t, int64_t ms, BfIcePoint *out, BfError *err)
 	if (out->main == NULL && out->bifang == NULL)
 		BF_FAIL(err, BF_ERR_NOTFOUND, "the table had no snapshot at that time");
 	later = out->main;
+	BF_ASSERT(out->bifang == NULL || out->bifang->timestamp_ms <= ms);
 	if (later == NULL || (out->bifang != NULL && out->bifang->timestamp_ms > later->timestamp_ms))
 		later = out->bifang;
 	return bf_ice_snapshot_schema(t, later->id, &out->schema, err);

@@ -42,6 +42,7 @@ bfi_metadata_version(const char *name)
 	int64_t version;
 	size_t digits = bf_ascii_number(p, strlen(p), INT64_MAX, &version);
 
+	BF_ASSERT(strchr(name, '/') == NULL);
 	p += digits;
 	if (digits == 0 || digits > VERSION_DIGITS_MAX || !is_metadata_name(name))
 		return -1;
@@ -79,6 +80,7 @@ probe(BfArena *a, const char *dir, const char *stem, const char **out, BfError *
 static BfStatus
 probe_version(BfArena *a, const char *dir, int64_t version, const char **out, BfError *err)
 {
+	BF_ASSERT(version >= 0);
 	char stem[32];
 
 	snprintf(stem, sizeof stem, "v%lld", (long long) version);
@@ -117,6 +119,7 @@ read_hint(BfArena *a, const char *dir, char hint[HINT_BYTES_MAX + 1], BfError *e
 		}
 		hint[n++] = (char) c;
 	}
+	BF_ASSERT(n <= HINT_BYTES_MAX);
 	hint[n] = '\0';
 	return BF_OK;
 }
@@ -205,6 +208,7 @@ find_greatest(BfArena *a, const char *dir, const char **out, BfError *err)
 		BF_FAIL(err, BF_ERR_NOTFOUND, "the directory has %s",
 				newest->n_other == 0 ? "no metadata file"
 									 : "several metadata files and none has a version number");
+	BF_ASSERT(newest->name[0] != '\0');
 	BF_TRY_PTR(a, *out, bf_arena_printf(a, "%s/%s", dir, newest->name), err);
 	return BF_OK;
 }

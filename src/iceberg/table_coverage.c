@@ -59,6 +59,7 @@ bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCoverage *y, BfCover
 	{
 		struct BfCoverageItem *item = &out->items[out->n++];
 
+		BF_ASSERT(out->n <= x->n + y->n);
 		if (k == y->n || (i < x->n && x->items[i].ledger_id < y->items[k].ledger_id))
 			*item = x->items[i++];
 		else if (i == x->n || y->items[k].ledger_id < x->items[i].ledger_id)
@@ -69,6 +70,7 @@ bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCoverage *y, BfCover
 			BF_TRY(bf_rangeset_union(a, &x->items[i++].ranges, &y->items[k++].ranges, &item->ranges,
 									 err));
 		}
+		BF_ASSERT(out->n == 1 || item[-1].ledger_id < item->ledger_id);
 	}
 	return BF_OK;
 }
@@ -128,6 +130,7 @@ bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files, B
 		ranges[i] = named[i].range;
 		n_ledgers += i == 0 || named[i].ledger_id != named[i - 1].ledger_id;
 	}
+	BF_ASSERT(n_ledgers <= n);
 	out->n = 0;
 	BF_NEW(a, out->items, n_ledgers, err);
 	for (int64_t i = 0, start = 0; i < n; i++)
@@ -140,5 +143,6 @@ bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files, B
 		out->n++;
 		start = i + 1;
 	}
+	BF_ASSERT(out->n == n_ledgers);
 	return BF_OK;
 }

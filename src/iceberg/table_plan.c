@@ -75,6 +75,7 @@ files_room(PlanBuild *b, BfError *err)
 	BfiFileFlags *flags;
 	int32_t capacity = b->found.capacity > 0 ? b->found.capacity * 2 : CAPACITY_FIRST;
 
+	BF_ASSERT(b->found.n >= 0 && b->found.n <= b->found.capacity && b->found.expected >= 0);
 	if (b->found.n < b->found.capacity)
 		return BF_OK;
 	if (b->found.n >= FILES_MAX)
@@ -154,6 +155,7 @@ set_constants(PlanBuild *b, const BfIceSpec *spec, BfIceDataFile *f, BfError *er
 		if (spec->fields[i].transform.kind != BF_TRANSFORM_IDENTITY ||
 			f->partition[i].type.kind == BF_KIND_NULL)
 			continue;
+		BF_ASSERT(f->n_constants < spec->n_fields);
 		f->constant_ids[f->n_constants] = spec->fields[i].source_id;
 		f->constants[f->n_constants++] = f->partition[i];
 	}
@@ -225,6 +227,7 @@ keep_file(PlanBuild *b, const BfiEntry *e, bool pruned, BfError *err)
 	BfIceDataFile *f;
 	int64_t *found;
 
+	BF_ASSERT(e->path_len == strlen(e->path) && (e->logical || !b->second_ref));
 	BF_TRY(files_room(b, err));
 	f = &b->found.all[b->found.n];
 	memset(f, 0, sizeof *f);
@@ -232,6 +235,7 @@ keep_file(PlanBuild *b, const BfiEntry *e, bool pruned, BfError *err)
 	/* A path that both refs have is one file; one that a snapshot has twice has no meaning. */
 	BF_TRY(bf_map_put_borrowed(&b->found.paths, f->path, e->path_len, e->path_hash, b->found.n,
 							   &found, err));
+	BF_ASSERT(*found >= 0 && *found <= b->found.n);
 	if (*found < b->found.n && b->found.flags[*found].second_ref == b->second_ref)
 		BF_FAIL(err, BF_ERR_CORRUPT, "the snapshot has a data file twice: %.300s", e->path);
 	if (*found < b->found.n)
@@ -289,6 +293,7 @@ visit_delete(void *arg, const BfiEntry *e, BfError *err)
 {
 	PlanBuild *b = arg;
 
+	BF_ASSERT(b->deletes != NULL && !b->scan->totals_only);
 	if (e->content == BF_ICE_DATA)
 		return BF_OK;
 	if (!b->scan->listing && strcmp(e->format, "PARQUET") != 0 && strcmp(e->format, "AVRO") != 0 &&
@@ -367,6 +372,7 @@ read_data(PlanBuild *b, const BfIceManifest *m, BfError *err)
 {
 	int32_t n = b->found.n;
 
+	BF_ASSERT(!m->deletes && b->deletes == NULL);
 	BF_TRY(bfi_entries_read(&b->entries, m, visit_data, b, err));
 	return b->found.n > n && b->entries.lasting ? bfi_entries_hold(&b->entries, b->arena, err)
 												: BF_OK;
@@ -384,6 +390,7 @@ expect(PlanBuild *b, const BfIceManifest *manifests, int32_t n)
 static BfStatus
 read_first(PlanBuild *b, const BfIceManifest *manifests, int32_t n, BfError *err)
 {
+	BF_ASSERT(!b->second_ref && b->found.n == 0);
 	expect(b, manifests, n);
 	BF_NEW(b->work, b->delete_manifests.all, n, err);
 	for (int32_t i = 0; i < n; i++)
@@ -416,6 +423,7 @@ read_second(PlanBuild *b, const BfIceManifest *known, int32_t n_known, BfError *
 								 err));
 	BF_TRY(
 		bfi_manifests_missing(b->work, others, n_others, known, n_known, &new_ones, &n_new, err));
+	BF_ASSERT(!b->second_ref && n_new <= n_others);
 	b->second_ref = true;
 	b->entries.pruner = NULL; /* Parquet that it would leave out, and count, is none of ours */
 	for (int32_t i = 0; i < n_new; i++)
@@ -500,6 +508,7 @@ collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
 				plan->files[n] = b->found.all[i];
 			plan->has_deletes |= bf_ice_n_deletes(&plan->files[n++]) > 0;
 		}
+	BF_ASSERT(n <= b->found.n && (b->totals.files == 0 || b->scan->totals_only));
 	plan->n_files = n;
 	plan->n_counted = b->totals.files;
 	plan->total_rows = plan->rows_counted = b->totals.rows;
@@ -510,6 +519,8 @@ collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
 	b->counters.files_by_bounds += b->entries.n_by_bounds;
 	b->counters.manifests_read = b->entries.n_read;
 	b->counters.manifests_cached = b->entries.n_cached;
+	BF_ASSERT(b->counters.files_by_partition + b->counters.files_by_bounds <= b->counters.files);
+	BF_ASSERT(b->counters.manifests_skipped <= b->counters.manifests);
 	plan->counters = b->counters;
 	plan->n_manifests = (int32_t) (b->entries.n_read + b->entries.n_cached);
 	return BF_OK;
@@ -537,6 +548,7 @@ subtract_and_total(BfArena *scratch, BfIcePlan *plan, BfError *err)
 			if (left.n == 0)
 				continue;
 			rows = bf_rangeset_count(&left);
+			BF_ASSERT(rows > 0 && rows <= f->record_count);
 		}
 		BF_DATA(err,
 				!__builtin_add_overflow(plan->total_rows, rows, &plan->total_rows) &&
@@ -565,6 +577,7 @@ build_plan(PlanBuild *b, bool subtract, BfIcePlan *plan, BfError *err)
 		b->entries.metrics = true;
 	}
 	BF_TRY(read_refs(b, err));
+	BF_ASSERT(b->deletes == NULL || b->delete_manifests.n > 0);
 	BF_TRY(collect_files(b, plan, &logical, err));
 	BF_TRY(bfi_covered_parquet(b->arena, b->table, scan->point.main, &parquet, err));
 	BF_TRY(bfi_coverage_union(b->arena, &logical, &parquet, &plan->covered, err));
@@ -613,6 +626,7 @@ BfStatus
 bf_ice_plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, BfIcePlan **out,
 				 BfError *err)
 {
+	BF_ASSERT(scan->point.schema != NULL);
 	if (!scan->listing)
 		BF_TRY(bf_ice_schema_check(t->metadata, scan->point.schema, err));
 	return plan_scan(a, t, scan, true, out, err);

@@ -237,6 +237,7 @@ code_points_length(BfView text, int32_t w)
 {
 	int64_t seen = 0;
 
+	BF_ASSERT(w > 0);
 	for (uint32_t i = 0; i < text.len; i++)
 		if ((text.ptr[i] & 0xc0) != 0x80 && seen++ == w)
 			return i;
@@ -249,6 +250,7 @@ truncate_i32(int32_t v, int32_t w)
 {
 	int32_t shifted = (int32_t) ((uint32_t) (v % w) + (uint32_t) w);
 
+	BF_ASSERT(w > 0);
 	return (int32_t) ((uint32_t) v - (uint32_t) (shifted % w));
 }
 
@@ -257,6 +259,7 @@ truncate_i64(int64_t v, int32_t w)
 {
 	int64_t shifted = v % w + w;
 
+	BF_ASSERT(w > 0 && shifted > 0);
 	return (int64_t) ((uint64_t) v - (uint64_t) (shifted % w));
 }
 
@@ -292,6 +295,7 @@ time_part(BfTransformKind kind, const BfValue *source, int32_t *out, BfError *er
 	int64_t result;
 	BfCivil c;
 
+	BF_ASSERT(kind >= BF_TRANSFORM_YEAR && kind <= BF_TRANSFORM_HOUR);
 	switch (kind)
 	{
 		case BF_TRANSFORM_HOUR: result = hours; break;

@@ -28,6 +28,7 @@ put_ordinal(BfTransformKind kind, int32_t v, BfBuffer *out, BfError *err)
 	int64_t days;
 	BfCivil c;
 
+	BF_ASSERT(kind >= BF_TRANSFORM_YEAR && kind <= BF_TRANSFORM_HOUR);
 	if (kind == BF_TRANSFORM_YEAR)
 		return bf_buffer_printf(out, err, "%04lld", (long long) v + 1970);
 	if (kind == BF_TRANSFORM_MONTH)
@@ -72,6 +73,7 @@ put_timestamp(int64_t v, int64_t per_second, bool zone, BfBuffer *out, BfError *
 	/* A minus takes one of printf's places, not one of Java's. */
 	BF_TRY(bf_buffer_printf(out, err, "%0*lld", c.year < 0 ? 5 : 4, (long long) c.year));
 	BF_TRY(bf_buffer_printf(out, err, "-%02d-%02dT", c.month, c.day));
+	BF_ASSERT(nanos >= 0 && nanos < NANOS_PER_SECOND && c.month >= 1 && c.month <= 12);
 	BF_TRY(put_time(seconds - days * BF_SECONDS_PER_DAY, nanos, out, err));
 	return zone ? bf_buffer_u8(out, 'Z', err) : BF_OK;
 }
@@ -114,6 +116,7 @@ put_floating(double v, bool wide, BfBuffer *out, BfError *err)
 		snprintf(text, sizeof text, "%.*e", precision, v);
 	while ((wide ? strtod(text, NULL) != v : strtof(text, NULL) != (float) v) && ++precision < 17);
 	e = strchr(text, 'e');
+	BF_ASSERT(e != NULL && precision <= 17);
 	exponent = (int) strtol(e + 1, NULL, 10);
 	if (exponent >= -3 && exponent < 7)
 	{
