@@ -185,6 +185,7 @@ path_part(const char *name, bool *changed)
 		part[100] = '\0';
 		*changed = true;
 	}
+	Assert(part[0] != '.' && strchr(part, '/') == NULL);
 	return part;
 }
 

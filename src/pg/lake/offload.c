@@ -251,6 +251,7 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 
 	Assert(l->state == BIFANG_LEDGER_CLOSED && l->offload_path == NULL);
 	Assert(bifang_ledger_is_locked(l->id));
+	Assert(n_entries >= 0 && n_entries <= l->end_entry);
 	if (n_entries == 0)
 		l->state = BIFANG_LEDGER_TRIMMED;
 	else

@@ -96,6 +96,7 @@ news(Repair *r, const BifangLedger *l, BfRange range, BfRangeSet *fresh, BfRange
 	BfRangeSet one = {1, &range};
 	BfError err = {0};
 
+	Assert(range.first >= 0 && range.first <= range.last && range.last < l->end_entry);
 	BIFANG_CHECK(bf_rangeset_subtract(
 					 r->arena, &one, bf_coverage_of(&r->plan->covered_parquet, l->id), fresh, &err),
 				 &err);
@@ -112,6 +113,7 @@ put_row(Repair *r, int64 ledger_id, BfRange range, const char *why)
 					   Int64GetDatum(range.last), CStringGetTextDatum(bifang_shown(why))};
 	bool nulls[4] = {false};
 
+	Assert(r->rsinfo->setDesc->natts == (int) lengthof(values));
 	tuplestore_putvalues(r->rsinfo->setResult, r->rsinfo->setDesc, values, nulls);
 	r->job.rows += range.last - range.first + 1;
 }

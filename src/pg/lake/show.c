@@ -75,6 +75,7 @@ bifang_show_begin(FunctionCallInfo fcinfo)
 
 	InitMaterializedSRF(fcinfo, 0);
 	r.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Assert(r.rsinfo->setDesc->natts <= BIFANG_SHOW_COLUMNS_MAX);
 	return r;
 }
 
