@@ -4,6 +4,7 @@
 #include "pg/catalog/ledgers.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_authid.h"
@@ -16,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "log/rangeset.h"
+#include "pg/catalog/conflicts.h"
 #include "pg/catalog/rows.h"
 #include "pg/server/pins.h"
 
@@ -103,8 +105,9 @@ end_from_tuple(Relation append, HeapTuple tuple, BfLedgerEnd *end)
 	end->position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
 }
 
+/* `reader`: whoever acknowledged a later end conflicts. */
 static void
-ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
+ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap, bool reader)
 {
 	ScanKeyData key;
 	BifangRows rows;
@@ -112,6 +115,7 @@ ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap)
 
 	bifang_rows_key_int8(&key, APPEND_LEDGER, l->id);
 	rows = bifang_rows_begin_on(append, index, snap, 1, &key);
+	rows.tell_conflicts = reader;
 	tuple = bifang_rows_previous(&rows);
 	if (HeapTupleIsValid(tuple))
 	{
@@ -140,7 +144,7 @@ read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
 	{
 		BifangLedger *l = ledger_from_tuple(rel, tuple);
 
-		ledger_set_end(append, append_index, l, snap);
+		ledger_set_end(append, append_index, l, snap, false);
 		result = lappend(result, l);
 	}
 	bifang_rows_end(&rows);
@@ -159,6 +163,43 @@ bifang_catalog_ledgers(int64 table_id, Snapshot snap)
 		bifang_catalog_before_ledgers(table_id);
 	bifang_rows_key_int8(&key, LEDGER_TABLE_ID, table_id);
 	return read_ledgers("ledger_table_idx", &key, snap);
+}
+
+/* Ledgers that the snapshot doesn't show have writers, too. */
+static void
+tell_unseen(Relation append, int64 table_id, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("ledger", AccessShareLock);
+	Relation index = index_open(bifang_rows_relid("append_pkey"), AccessShareLock);
+	SnapshotData dirty;
+	ScanKeyData key;
+	BifangRows rows;
+	HeapTuple tuple;
+
+	InitDirtySnapshot(dirty);
+	bifang_rows_key_int8(&key, LEDGER_TABLE_ID, table_id);
+	rows = bifang_rows_begin(rel, "ledger_table_idx", &dirty, 1, &key);
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
+		ledger_set_end(append, index, ledger_from_tuple(rel, tuple), snap, true);
+	bifang_rows_end(&rows);
+	index_close(index, AccessShareLock);
+	table_close(rel, AccessShareLock);
+}
+
+List *
+bifang_catalog_read_ledgers(int64 table_id, Snapshot snap)
+{
+	Relation append;
+	List *ledgers;
+
+	if (!IsolationIsSerializable())
+		return bifang_catalog_ledgers(table_id, snap);
+	append = bifang_rows_open("append", AccessShareLock);
+	bifang_conflicts_read(append, table_id, snap);
+	ledgers = bifang_catalog_ledgers(table_id, snap);
+	tell_unseen(append, table_id, snap);
+	table_close(append, AccessShareLock);
+	return ledgers;
 }
 
 List *
@@ -392,19 +433,20 @@ bifang_catalog_delete_ledger(int64 ledger_id)
 /* Ends ---------------------------------------------------------------------------------------- */
 
 void
-bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid)
+bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid)
 {
 	Relation rel = bifang_rows_open("append", RowExclusiveLock);
 	Datum values[APPEND_NATTS] = {0};
 	bool nulls[APPEND_NATTS] = {false};
 
 	Assert(end.entry > end.segment && end.segment >= 0 && end.position > 0);
-	values[BIFANG_SLOT(APPEND_LEDGER)] = Int64GetDatum(ledger_id);
+	values[BIFANG_SLOT(APPEND_LEDGER)] = Int64GetDatum(l->id);
 	values[BIFANG_SLOT(APPEND_END)] = Int64GetDatum(end.entry);
 	values[BIFANG_SLOT(APPEND_SEGMENT)] = Int64GetDatum(end.segment);
 	values[BIFANG_SLOT(APPEND_POSITION)] = Int64GetDatum(end.position);
 	values[BIFANG_SLOT(APPEND_WRITTEN)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	bifang_rows_insert_at(rel, values, nulls, cid);
+	bifang_conflicts_write(rel, l->table_id);
 	table_close(rel, RowExclusiveLock);
 }
 

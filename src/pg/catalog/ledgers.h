@@ -42,6 +42,8 @@ typedef struct BifangLedger
 extern void (*bifang_catalog_before_ledgers)(int64 table_id);
 /* All ledgers of a table in ascending id, as List of BifangLedger *, palloc'd. */
 extern List *bifang_catalog_ledgers(int64 table_id, Snapshot snap);
+/* The same for who reads the table's rows (conflicts.h). */
+extern List *bifang_catalog_read_ledgers(int64 table_id, Snapshot snap);
 /* The open ones alone, without their ends: a table may have many ledgers, few of them open. */
 extern List *bifang_catalog_open_ledgers(int64 table_id, Snapshot snap);
 /* One ledger; NULL when not visible. */
@@ -71,7 +73,7 @@ extern void bifang_catalog_set_lost(const BifangLedger *l, const char *lost);
 extern BfRangeSet bifang_ledger_lost(BfArena *a, const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */
-extern void bifang_catalog_insert_append(int64 ledger_id, BfLedgerEnd end, CommandId cid);
+extern void bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid);
 /* The ends that were acknowledged, ascending, as far as they were kept; *n of them, palloc'd. */
 extern BfLedgerEnd *bifang_catalog_appends(int64 ledger_id, Snapshot snap, int32 *n);
 /* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */

@@ -5,6 +5,7 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/relscan.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -19,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "pg/server/encoding.h"
 
@@ -80,6 +82,11 @@ bifang_rows_begin_on(Relation rel, Relation index, Snapshot snap, int n_keys, Sc
 	BifangRows r = {.index = index};
 
 	Assert(snap != NULL);
+	if (IsolationIsSerializable() && IsMVCCSnapshot(snap))
+	{
+		r.shown_by = snap;
+		snap = SnapshotAny;
+	}
 	r.scan = index == NULL ? systable_beginscan(rel, InvalidOid, false, snap, n_keys, keys)
 						   : systable_beginscan_ordered(rel, index, snap, n_keys, keys);
 	return r;
@@ -95,18 +102,44 @@ bifang_rows_begin(Relation rel, const char *index, Snapshot snap, int n_keys, Sc
 	return r;
 }
 
+static bool
+is_shown(const BifangRows *r, HeapTuple tuple)
+{
+	Buffer buffer = ((BufferHeapTupleTableSlot *) r->scan->slot)->buffer;
+	bool shown;
+
+	Assert(TTS_IS_BUFFERTUPLE(r->scan->slot) && BufferIsValid(buffer));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	shown = HeapTupleSatisfiesVisibility(tuple, r->shown_by, buffer);
+	if (!shown && r->tell_conflicts)
+		HeapCheckForSerializableConflictOut(shown, r->scan->heap_rel, tuple, buffer, r->shown_by);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return shown;
+}
+
+static HeapTuple
+step(BifangRows *r, ScanDirection direction)
+{
+	HeapTuple tuple;
+
+	do
+		tuple = r->index == NULL ? systable_getnext(r->scan)
+								 : systable_getnext_ordered(r->scan, direction);
+	while (HeapTupleIsValid(tuple) && r->shown_by != NULL && !is_shown(r, tuple));
+	return tuple;
+}
+
 HeapTuple
 bifang_rows_next(BifangRows *r)
 {
-	return r->index == NULL ? systable_getnext(r->scan)
-							: systable_getnext_ordered(r->scan, ForwardScanDirection);
+	return step(r, ForwardScanDirection);
 }
 
 HeapTuple
 bifang_rows_previous(BifangRows *r)
 {
 	Assert(r->index != NULL);
-	return systable_getnext_ordered(r->scan, BackwardScanDirection);
+	return step(r, BackwardScanDirection);
 }
 
 void

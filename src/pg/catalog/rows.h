@@ -32,12 +32,16 @@ extern void bifang_rows_read(Relation rel, HeapTuple tuple, int natts, Datum *va
 extern char *bifang_rows_text(const Datum *values, const bool *nulls, int att);
 
 /* A scan of rows that the snapshot shows: those that match the keys in the order of the index, or
- * all of them where that is NULL. A row lives until the next one. */
+ * all of them where that is NULL. A row lives until the next one. To a SERIALIZABLE transaction it
+ * is no read of data (conflicts.h): PostgreSQL is asked for all versions then, which it takes no
+ * notice of, and the snapshot is looked at here. */
 typedef struct BifangRows
 {
 	SysScanDesc scan;
 	Relation index;
-	bool close_index; /* opened by bifang_rows_begin */
+	bool close_index;	 /* opened by bifang_rows_begin */
+	Snapshot shown_by;	 /* NULL = the scan's own */
+	bool tell_conflicts; /* set by who reads data: rows that are not shown were written by others */
 } BifangRows;
 
 extern BifangRows

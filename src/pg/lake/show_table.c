@@ -173,7 +173,7 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	plan = all_files(point.table, &current);
 	a = bifang_arena(CurrentMemoryContext, "manifest", BIFANG_ARENA_MAX_METADATA);
 	if (point.current && point.table_id != 0)
-		ledgers = bifang_catalog_ledgers(point.table_id, snapshot);
+		ledgers = bifang_catalog_read_ledgers(point.table_id, snapshot);
 	lost = lost_entries(a, ledgers);
 	for (int32 i = 0; i < plan->n_files; i++)
 		put_data_file(&r, a, plan, &lost, &plan->files[i]);

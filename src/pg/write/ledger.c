@@ -311,7 +311,7 @@ bifang_writer_record(BifangWriter *w)
 	set_mark(w);
 	end = bf_ledger_writer_end(w->log->writer);
 	Assert(end.entry > w->recorded.entry);
-	bifang_catalog_insert_append(w->ledger.id, end, w->cid);
+	bifang_catalog_insert_append(&w->ledger, end, w->cid);
 	w->recorded = end;
 	w->retired |= ledger_full(end);
 }

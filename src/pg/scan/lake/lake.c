@@ -52,7 +52,7 @@ pin_ledgers(BifangWorklist *w, int64 table_id)
 {
 	BfScanPins *pins = w->pins;
 	BfArena *lost = NULL;
-	List *ledgers = bifang_catalog_ledgers(table_id, w->snap);
+	List *ledgers = bifang_catalog_read_ledgers(table_id, w->snap);
 	ListCell *lc;
 
 	pins->ledgers =
