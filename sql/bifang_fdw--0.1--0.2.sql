@@ -35,6 +35,42 @@ ALTER TABLE bifang.job
 
 SELECT pg_catalog.pg_extension_config_dump('bifang.iceberg_tables_table_id_seq', '');
 
+-- Whose a catalog is ----------------------------------------------------------------------------
+-- A server is known by its oid, which means something in this database alone: where origin says
+-- another one (a dump was restored, a database was copied, the cluster was upgraded), the server of
+-- that name and owner is meant. Event triggers keep the names up to date.
+
+CREATE TABLE bifang.catalog (
+	catalog_name varchar(255) PRIMARY KEY,
+	server oid NOT NULL,
+	server_name text NOT NULL,
+	owner_name text NOT NULL,
+	origin text NOT NULL,
+	by_name boolean NOT NULL
+) USING heap;
+COMMENT ON TABLE bifang.catalog IS 'which server the tables of a catalog belong to';
+COMMENT ON COLUMN bifang.catalog.server IS '0 once it was dropped';
+COMMENT ON COLUMN bifang.catalog.owner_name IS 'owner of the server';
+COMMENT ON COLUMN bifang.catalog.by_name IS
+	'the server has no option catalog_name: the catalog has the name that the server had';
+COMMENT ON COLUMN bifang.catalog.origin IS
+	'where the oid means something: <system identifier>/<database oid>/<oid of this table>';
+
+CREATE TABLE bifang.catalog_share (
+	catalog_name varchar(255) NOT NULL,
+	server oid NOT NULL,
+	server_name text NOT NULL,
+	owner_name text NOT NULL,
+	origin text NOT NULL
+) USING heap;
+CREATE INDEX catalog_share_idx ON bifang.catalog_share (catalog_name);
+COMMENT ON TABLE bifang.catalog_share IS
+	'which other servers may use the tables of a catalog that a server owns';
+
+REVOKE ALL ON bifang.catalog, bifang.catalog_share FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('bifang.catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('bifang.catalog_share', '');
+
 -- Views -----------------------------------------------------------------------------------------
 
 CREATE OR REPLACE VIEW bifang.ledgers AS
@@ -65,3 +101,42 @@ CREATE FUNCTION bifang.repair("table" regclass, OUT ledger_id bigint, OUT first_
 COMMENT ON FUNCTION bifang.repair(regclass) IS
 	'ends damaged ledgers at what is there, so that the rest can be read; returns which entries are gone';
 REVOKE ALL ON FUNCTION bifang.repair(regclass) FROM PUBLIC;
+
+CREATE FUNCTION bifang.share_catalog(server name, with_server name) RETURNS void
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_share_catalog';
+COMMENT ON FUNCTION bifang.share_catalog(name, name) IS
+	'lets another server use the tables of a server''s catalog; for the owner of the first';
+
+CREATE FUNCTION bifang.unshare_catalog(server name, with_server name) RETURNS void
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_unshare_catalog';
+COMMENT ON FUNCTION bifang.unshare_catalog(name, name) IS 'takes back what share_catalog gave';
+
+CREATE FUNCTION bifang.adopt_catalog(catalog_name text, server name) RETURNS void
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_adopt_catalog';
+COMMENT ON FUNCTION bifang.adopt_catalog(text, name) IS
+	'makes the tables of a catalog a server''s own; for who owns both servers, or superusers';
+
+CREATE FUNCTION bifang.catalog_of(server oid) RETURNS text
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_catalog_of_server';
+COMMENT ON FUNCTION bifang.catalog_of(oid) IS
+	'the catalog that a server uses; NULL when it may use none';
+
+CREATE FUNCTION bifang.on_alter_server() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_alter_server';
+COMMENT ON FUNCTION bifang.on_alter_server() IS
+	'keeps the tables of servers that get another name or owner';
+CREATE EVENT TRIGGER bifang_on_alter_server ON ddl_command_end
+	WHEN TAG IN ('ALTER SERVER')
+	EXECUTE FUNCTION bifang.on_alter_server();
+COMMENT ON EVENT TRIGGER bifang_on_alter_server IS
+	'keeps the tables of servers that get another name or owner';
+
+CREATE FUNCTION bifang.on_drop_server() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_server';
+COMMENT ON FUNCTION bifang.on_drop_server() IS
+	'keeps the tables of servers that are dropped from whoever takes the name';
+CREATE EVENT TRIGGER bifang_on_drop_server ON sql_drop
+	WHEN TAG IN ('DROP SERVER', 'DROP OWNED', 'DROP FOREIGN DATA WRAPPER', 'DROP EXTENSION')
+	EXECUTE FUNCTION bifang.on_drop_server();
+COMMENT ON EVENT TRIGGER bifang_on_drop_server IS
+	'keeps the tables of servers that are dropped from whoever takes the name';

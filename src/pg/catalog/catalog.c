@@ -4,6 +4,7 @@
 #include "pg/catalog/catalog.h"
 
 #include "pg/catalog/remote.h"
+#include "pg/catalog/walls.h"
 
 bool
 bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out)
@@ -18,5 +19,5 @@ bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *ou
 		bifang_remote_lookup(o, snap, out);
 		return true;
 	}
-	return bifang_catalog_find_table(o, snap, out);
+	return bifang_catalog_find_table(bifang_catalog_name(o), o, snap, out);
 }

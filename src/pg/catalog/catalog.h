@@ -20,7 +20,7 @@
 
 /* The table that namespace and table of the options name; false = the catalog has none (*out is
  * then filled but for metadata_location, which is NULL). Results are palloc'd. A catalog of another
- * database raises instead of false. */
+ * database raises instead of false; one of this database that is another server's always. */
 extern bool bifang_catalog_lookup(const BifangOptions *o, Snapshot snap, BifangLakeTable *out);
 
 #endif

@@ -205,6 +205,7 @@ typedef struct BifangOptions
 	Oid relid; /* InvalidOid when only a server's options were asked for */
 	Oid serverid;
 	Oid userid;			 /* whose user mapping counts; the current user */
+	bool names_catalog;	 /* the server has option catalog_name */
 	bool own_dirs;		 /* the server names directories itself */
 	bool own_map;		 /* the table has a location map itself, not its server */
 	bool remote_catalog; /* another database has the catalog: see remote.h */

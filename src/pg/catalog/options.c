@@ -30,7 +30,8 @@ bifang_server_options_get(Oid serverid, BifangOptions *out)
 	bifang_option_take(server->options, BIFANG_ON_SERVER, out);
 	out->remote_catalog = out->catalog_host != NULL;
 	out->own_dirs = out->warehouse != NULL || out->live_dir != NULL || out->location_map != NULL;
-	if (out->catalog_name == NULL)
+	out->names_catalog = out->catalog_name != NULL;
+	if (!out->names_catalog)
 		out->catalog_name = server->servername;
 	if (out->warehouse == NULL)
 		out->warehouse = psprintf("%s/" BIFANG_EMBEDDED_WAREHOUSE, DataDir);

@@ -169,7 +169,7 @@ bifang_point_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap, Bifa
 		ereport(ERROR, (errcode(ERRCODE_FDW_TABLE_NOT_FOUND),
 						errmsg("lake table \"%s.%s\" does not exist in catalog \"%s\"",
 							   o->ns == NULL ? "" : o->ns, o->table == NULL ? "" : o->table,
-							   o->catalog_name)));
+							   bifang_options_own(o) ? row.catalog : o->catalog_name)));
 	current = known ? strcmp(path, row.metadata_location) == 0 : o->location == NULL;
 	bifang_point_of(cxt, o, path, current, out);
 	if (known)

@@ -77,14 +77,15 @@ lake_path(const char *location)
 }
 
 bool
-bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable *out)
+bifang_catalog_find_table(const char *catalog, const BifangOptions *o, Snapshot snap,
+						  BifangLakeTable *out)
 {
 	Relation rel;
 	BifangRows rows;
 	HeapTuple tuple;
 	bool found = false;
 
-	out->catalog = pstrdup(o->catalog_name);
+	out->catalog = pstrdup(catalog);
 	out->ns = pstrdup(o->ns);
 	out->name = pstrdup(o->table);
 	out->metadata_location = NULL;
@@ -92,7 +93,7 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 	out->uuid = NULL;
 
 	rel = bifang_rows_open("iceberg_tables", AccessShareLock);
-	rows = begin_table_scan(rel, o->catalog_name, o->ns, o->table, snap);
+	rows = begin_table_scan(rel, catalog, o->ns, o->table, snap);
 	while (!found && HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
 	{
 		Datum values[TABLES_NATTS];
@@ -112,6 +113,22 @@ bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable
 		out->uuid = bifang_rows_text(values, nulls, TABLES_UUID);
 		found = true;
 	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+bool
+bifang_catalog_has_tables(const char *catalog, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("iceberg_tables", AccessShareLock);
+	ScanKeyData key;
+	BifangRows rows;
+	bool found;
+
+	bifang_rows_key_text(&key, TABLES_CATALOG, catalog);
+	rows = bifang_rows_begin(rel, "iceberg_tables_pkey", snap, 1, &key);
+	found = HeapTupleIsValid(bifang_rows_next(&rows));
 	bifang_rows_end(&rows);
 	table_close(rel, AccessShareLock);
 	return found;

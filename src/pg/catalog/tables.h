@@ -27,12 +27,15 @@ typedef struct BifangLakeTable
 
 /* The table that namespace and table of the options name, both given; false = there is none (*out
  * is then filled but for metadata_location, which is NULL). Results are palloc'd. */
-extern bool bifang_catalog_find_table(const BifangOptions *o, Snapshot snap, BifangLakeTable *out);
+extern bool bifang_catalog_find_table(const char *catalog, const BifangOptions *o, Snapshot snap,
+									  BifangLakeTable *out);
 
 /* Visits every table of every catalog as of now, until `visit` returns false. */
 typedef bool (*BifangTableVisit)(void *arg, const BifangLakeTable *row);
 extern void bifang_catalog_visit_tables(BifangTableVisit visit, void *arg);
 
+/* Has the catalog any table or view? */
+extern bool bifang_catalog_has_tables(const char *catalog, Snapshot snap);
 /* The table of this database that the metadata file, current or older, is of. A copy of a table's
  * directory has the same uuid, but not its log. */
 extern bool bifang_catalog_table_at(const char *metadata_path, Snapshot snap, BifangLakeTable *out);

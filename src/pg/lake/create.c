@@ -32,8 +32,10 @@
 #include "base/ascii.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
+#include "pg/catalog/walls.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/garbage.h"
+#include "pg/lake/servers.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
@@ -237,6 +239,7 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	for (int i = 0; i < schema->n_fields; i++)
 		schema->fields[i].id = i + 1;
 	spec = bifang_partition_spec(schema, partition_by);
+	row.catalog = bifang_catalog_claim(o);
 	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, &property, &origin, 1,
 							   &metadata_path, &err),
 				 &err);
@@ -268,22 +271,7 @@ static void
 options_by_name(const char *function, const char *server, const char *ns, const char *table,
 				BifangOptions *o)
 {
-	ForeignServer *s;
-
-	PreventCommandIfReadOnly(function);
-	s = GetForeignServerByName(server, false);
-	if (!DatumGetBool(DirectFunctionCall2(has_server_privilege_id, ObjectIdGetDatum(s->serverid),
-										  CStringGetTextDatum("USAGE"))))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, s->servername);
-	if (s->fdwid != get_foreign_data_wrapper_oid("bifang_fdw", false))
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("server \"%s\" is not one of bifang_fdw", s->servername)));
-	bifang_server_options_get(s->serverid, o);
-	if (o->remote_catalog)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("catalog of server \"%s\" is in another database, which is only read",
-						s->servername)));
+	bifang_server_argument(function, server, o);
 	o->ns = ns;
 	o->table = table;
 }
@@ -488,6 +476,7 @@ bifang_register_table(PG_FUNCTION_ARGS)
 						errhint("Let another engine upgrade it to format version 2.")));
 	bifang_lock_uuid(uuid);
 	bifang_catalog_visit_tables(same_uuid, (void *) uuid);
+	row.catalog = bifang_catalog_claim(&o);
 	row.metadata_location = metadata_path;
 	row.uuid = uuid;
 	left = ledgers_left(&row);
@@ -565,9 +554,10 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 	options_by_name("bifang.drop_table()", NameStr(*PG_GETARG_NAME(0)),
 					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
 					&o);
-	if (!has_privs_of_role(GetUserId(), GetForeignServer(o.serverid)->owner))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_SERVER, NameStr(*PG_GETARG_NAME(0)));
+	bifang_check_server_owner(o.serverid);
 	bifang_table_lock(&o, BIFANG_TABLE_DROP, &row);
+	/* Who was let use the tables may not take them from their owner. */
+	bifang_check_server_owner(bifang_catalog_named(&o, row.catalog).owner);
 	if (bifang_modify_is_running(row.id))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
 						errmsg("a statement of this session inserts into lake table %s.%s", row.ns,

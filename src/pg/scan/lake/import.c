@@ -7,6 +7,7 @@
 
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/remote.h"
+#include "pg/catalog/walls.h"
 #include "pg/scan/location.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
@@ -15,8 +16,9 @@
 typedef struct LakeImport
 {
 	BifangImport *im;
-	List *directories; /* of tables that the catalog has, whatever their namespace */
-	bool found;		   /* the catalog has a table of the namespace */
+	List *directories;	 /* of tables that the catalog has, whatever their namespace */
+	const char *catalog; /* name of the server's; NULL: another database has it */
+	bool found;			 /* it has a table of the namespace */
 } LakeImport;
 
 static bool
@@ -73,7 +75,7 @@ import_row(void *arg, const BifangLakeTable *row)
 	const BfSchema *schema;
 
 	l->directories = lappend(l->directories, table_directory(row->metadata_location));
-	if (strcmp(row->catalog, im->options.catalog_name) != 0 ||
+	if ((l->catalog != NULL && strcmp(row->catalog, l->catalog) != 0) ||
 		strcmp(row->ns, im->stmt->remote_schema) != 0)
 		return true;
 	l->found = true;
@@ -135,6 +137,7 @@ import_catalog(LakeImport *l)
 		bifang_remote_visit_tables(&im->options, im->stmt->remote_schema, import_row, l);
 		return;
 	}
+	l->catalog = bifang_catalog_name(&im->options);
 	bifang_catalog_visit_tables(import_row, l);
 	dir = psprintf("%s/%s", im->options.warehouse, bifang_to_utf8(im->stmt->remote_schema));
 	bf_error_clear(&err);
@@ -143,12 +146,12 @@ import_catalog(LakeImport *l)
 		im->stmt->remote_schema[0] == '.')
 	{
 		if (!l->found)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
-					 errmsg("namespace \"%s\" exists neither in catalog \"%s\" nor in warehouse "
-							"\"%s\"",
-							im->stmt->remote_schema, im->options.catalog_name,
-							bifang_shown(im->options.warehouse))));
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_FDW_SCHEMA_NOT_FOUND),
+				 errmsg("namespace \"%s\" exists neither in catalog \"%s\" nor in warehouse "
+						"\"%s\"",
+						im->stmt->remote_schema, l->catalog, bifang_shown(im->options.warehouse))));
 		return;
 	}
 	if (!im->options.own_dirs) /* the embedded warehouse has nothing that the catalog has not */
