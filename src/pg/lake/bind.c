@@ -123,6 +123,7 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 	BifangColumnOptions options;
 	int32_t f;
 
+	Assert(att->attnum > 0 && !att->attisdropped);
 	bifang_column_options_get(relid, att->attnum, &options);
 	if (options.meta != BF_FACT_NONE)
 		return;

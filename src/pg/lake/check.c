@@ -57,6 +57,7 @@ found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
 	bool nulls[3] = {false};
 	va_list args;
 
+	Assert(c->rsinfo->setDesc->natts == (int) lengthof(values));
 	va_start(args, fmt);
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
@@ -122,6 +123,7 @@ check_coverage(Check *c, int64 id, int64 end)
 	BfRangeSet logical = {0};
 	BfRangeSet wrong;
 
+	Assert(end >= 0);
 	for (int32_t i = 0; i < c->plan->n_files; i++)
 	{
 		const BfIceDataFile *f = &c->plan->files[i];

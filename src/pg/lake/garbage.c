@@ -171,6 +171,7 @@ remove_table_directory(const char *dir)
 	bool only = true;
 	BfError err = {0};
 
+	Assert(dir[0] == '/' && dir[1] != '\0');
 	if (host->list(host, dir, only_owner, &only, &err) == BF_OK && only &&
 		host->unlink(host, psprintf("%s/" BIFANG_OWNER_FILE, dir), &err) == BF_OK &&
 		host->rmdir(host, dir, &err) == BF_OK)

@@ -90,6 +90,7 @@ shared_catalog(FunctionCallInfo fcinfo, const char *function, BifangOptions *wit
 				 errmsg("server \"%s\" does not own catalog \"%s\"", NameStr(*PG_GETARG_NAME(0)),
 						c.name),
 				 c.standing == BIFANG_CATALOG_FREE ? errhint("It does once it has a table.") : 0));
+	Assert(c.owner == o.serverid);
 	bifang_server_options_get(get_foreign_server_oid(NameStr(*PG_GETARG_NAME(1)), false), with);
 	if (with->serverid == o.serverid)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -112,6 +112,7 @@ put_live(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfCoverage *los
 	live = without(a, &live, bf_coverage_of(lost, ledger->id));
 	if (live.n == 0)
 		return;
+	Assert(live.ranges[live.n - 1].last < ledger->end_entry);
 	bifang_show_text(r, "live");
 	bifang_show_text(r, ledger->state == BIFANG_LEDGER_OFFLOADED ? ledger->offload_path
 																 : ledger->live_dir);
@@ -304,6 +305,7 @@ bifang_partitions(PG_FUNCTION_ARGS)
 			sum.bytes += all[i].bytes;
 			sum.with_deletes += all[i].with_deletes;
 		}
+		Assert(sum.files > 0 && sum.with_deletes <= sum.files);
 		bifang_show_text(&r, sum.text);
 		bifang_show(&r, Int32GetDatum(sum.spec_id));
 		bifang_show_count(&r, sum.files);
