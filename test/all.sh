@@ -79,7 +79,7 @@ step() {
 make="make --no-print-directory -j${JOBS:-2}"
 step core work $make core
 step lint-needs work test/lint/needs.sh build/core/core.so
-for lint in layers objects outside names kinds style headers words format; do
+for lint in layers objects outside names kinds style asserts headers words format; do
 	step "lint-$lint" work test/lint/$lint.*
 done
 step lint-selftest sum test/lint/selftest.sh

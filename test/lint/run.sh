@@ -5,7 +5,7 @@
 # A lint says what is wrong and where, and ends with 0, or with 77 when it cannot look.
 cd "$(dirname "$0")" || exit 2
 failed=0
-for lint in ${*:-layers objects outside names kinds style headers words format}; do
+for lint in ${*:-layers objects outside names kinds style asserts headers words format}; do
 	./"$lint".*
 	case $? in
 		0 | 77) ;;

@@ -416,6 +416,16 @@ plant src/vec/plant_pragma3.c 'a pragma, # pragma GCC diagnostic ignored "-Wnest
 plant src/vec/plant_pragma4.c 'a pragma, #pragma weak' <<<'#pragma weak bf_plant = malloc'
 judge test/lint/style.pl
 
+# --- asserts.pl ---------------------------------------------------------------------------------
+# What is only spoken of is no assert, nor is what defines one.
+for file in src/io/plant.c src/pg/push/plant.h src/pg/scan/files/plant.c; do
+	repeat 3000 '#define PLANT Assert(a) /* BF_ASSERT(a); Assert(a); */' >$file
+done
+planted+=('src/io:|less than 18 of a thousand')
+planted+=('src/pg/push:|less than 8 of a thousand')
+planted+=('src/pg/scan:|less than 8 of a thousand')
+judge test/lint/asserts.pl
+
 # --- headers.sh, words.sh, format.sh, symbols.sh ------------------------------------------------
 plant src/vec/plant.h 'does not compile alone' <<<'extern BfPlant bf_plant(void);'
 plant src/vec/plant2.h 'does not compile alone' <<<'int bf_plant = 1;'
