@@ -15,6 +15,19 @@ COMMENT ON COLUMN bifang.iceberg_tables.table_uuid IS
 	'uuid that the table''s metadata had when it was made or registered here';
 COMMENT ON SEQUENCE bifang.iceberg_tables_table_id_seq IS 'numbers of lake tables';
 
+CREATE TABLE bifang.identity (
+	catalog_id text NOT NULL,
+	system_identifier text NOT NULL
+) USING heap;
+CREATE UNIQUE INDEX identity_one_row ON bifang.identity ((true));
+COMMENT ON TABLE bifang.identity IS
+	'one row: what tells this catalog''s directories from others'', and the cluster that it belongs to';
+REVOKE ALL ON bifang.identity FROM PUBLIC;
+-- Not for pg_dump: a database that a dump is restored into is another one. pg_upgrade takes it along.
+INSERT INTO bifang.identity
+	SELECT pg_catalog.replace(pg_catalog.gen_random_uuid()::text, '-', ''), system_identifier::text
+	FROM pg_catalog.pg_control_system();
+
 ALTER TABLE bifang.ledger
 	ADD COLUMN lost text,
 	ADD COLUMN table_id bigint NOT NULL,
@@ -101,6 +114,12 @@ CREATE FUNCTION bifang.repair("table" regclass, OUT ledger_id bigint, OUT first_
 COMMENT ON FUNCTION bifang.repair(regclass) IS
 	'ends damaged ledgers at what is there, so that the rest can be read; returns which entries are gone';
 REVOKE ALL ON FUNCTION bifang.repair(regclass) FROM PUBLIC;
+
+CREATE FUNCTION bifang.adopt(force boolean DEFAULT false) RETURNS integer
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_adopt';
+COMMENT ON FUNCTION bifang.adopt(boolean) IS
+	'takes over the directories that the catalog names, after pg_upgrade or a move, from whoever had them; returns how many';
+REVOKE ALL ON FUNCTION bifang.adopt(boolean) FROM PUBLIC;
 
 CREATE FUNCTION bifang.share_catalog(server name, with_server name) RETURNS void
 	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_share_catalog';

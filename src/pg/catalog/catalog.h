@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "pg/catalog/identity.h"
 #include "pg/catalog/jobs.h"
 #include "pg/catalog/ledgers.h"
 #include "pg/catalog/options.h"

@@ -397,18 +397,19 @@ bifang_catalog_update_ledger(const BifangLedger *l)
 	table_close(rel, RowExclusiveLock);
 }
 
-void
-bifang_catalog_set_lost(const BifangLedger *l, const char *lost)
+/* Replaces one column; an open ledger is closed along with it. */
+static void
+set_and_close(int64 ledger_id, int column, const char *value)
 {
 	Relation rel = bifang_rows_open("ledger", RowExclusiveLock);
-	HeapTuple old = lock_ledger_row(rel, l->id);
+	HeapTuple old = lock_ledger_row(rel, ledger_id);
 	Datum values[LEDGER_NATTS] = {0};
 	bool nulls[LEDGER_NATTS] = {false};
 	bool replace[LEDGER_NATTS] = {false};
 
-	Assert(lost[0] != '\0');
-	values[BIFANG_SLOT(LEDGER_LOST)] = CStringGetTextDatum(lost);
-	replace[BIFANG_SLOT(LEDGER_LOST)] = true;
+	Assert(value[0] != '\0');
+	values[BIFANG_SLOT(column)] = CStringGetTextDatum(value);
+	replace[BIFANG_SLOT(column)] = true;
 	if (ledger_from_tuple(rel, old)->state == BIFANG_LEDGER_OPEN)
 	{
 		values[BIFANG_SLOT(LEDGER_STATE)] = CharGetDatum(BIFANG_LEDGER_CLOSED);
@@ -418,6 +419,18 @@ bifang_catalog_set_lost(const BifangLedger *l, const char *lost)
 	CatalogTupleUpdate(rel, &old->t_self,
 					   heap_modify_tuple(old, RelationGetDescr(rel), values, nulls, replace));
 	table_close(rel, RowExclusiveLock);
+}
+
+void
+bifang_catalog_set_lost(const BifangLedger *l, const char *lost)
+{
+	set_and_close(l->id, LEDGER_LOST, lost);
+}
+
+void
+bifang_catalog_adopt_ledger(const BifangLedger *l)
+{
+	set_and_close(l->id, LEDGER_ORIGIN, bifang_catalog_origin());
 }
 
 void

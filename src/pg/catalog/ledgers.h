@@ -71,6 +71,9 @@ extern void bifang_catalog_update_ledger(const BifangLedger *l);
 extern void bifang_catalog_set_lost(const BifangLedger *l, const char *lost);
 /* The set that l->lost says; in `a`. */
 extern BfRangeSet bifang_ledger_lost(BfArena *a, const BifangLedger *l);
+/* The ledger is this database's from now on. One that was open is closed: who had it before may
+ * have the same files, and append to them. */
+extern void bifang_catalog_adopt_ledger(const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
 /* Acknowledges entries up to `end`, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid);

@@ -356,6 +356,9 @@ bifang_check(PG_FUNCTION_ARGS)
 	bifang_table_check_owner(relid);
 	snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, c.cxt, &c.t);
+	if (!bifang_catalog_is_adopted())
+		found(&c, "error", "catalog", "not adopted: %s %s", bifang_catalog_not_adopted_text(),
+			  bifang_catalog_adoption_hint());
 	c.arena = bifang_arena(c.cxt, "check", BIFANG_ARENA_MAX_METADATA);
 	c.plan = bifang_lake_open(c.cxt, c.t.row.metadata_location)->plan;
 	c.ledgers = bifang_catalog_ledgers(c.t.row.id, snap);

@@ -230,10 +230,12 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	const char *origin = bifang_catalog_origin();
 	const char *metadata_path;
 	const BfIceTable *t;
+	BifangMark ours;
 	BfIceSpec *spec;
 	BfError err = {0};
 
 	bifang_options_check_write(o);
+	bifang_catalog_check_adopted();
 	bifang_catalog_check_names(&row);
 	check_duplicates(schema);
 	for (int i = 0; i < schema->n_fields; i++)
@@ -250,7 +252,8 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 	row.uuid = t->metadata->uuid;
 	bifang_catalog_insert_table(&row);
 	CommandCounterIncrement();
-	bifang_owner_claim(t->location.found, t->metadata->uuid);
+	ours = bifang_mark_ours(t->metadata->uuid, row.ns, row.name);
+	bifang_owner_claim(t->location.found, &ours);
 	/* Removed before the directory that it is in. */
 	bifang_remove_on_abort(psprintf("%s/" BIFANG_OWNER_FILE, t->location.found), 0);
 	return t->metadata->uuid;
@@ -271,6 +274,7 @@ static void
 options_by_name(const char *function, const char *server, const char *ns, const char *table,
 				BifangOptions *o)
 {
+	bifang_catalog_check_adopted();
 	bifang_server_argument(function, server, o);
 	o->ns = ns;
 	o->table = table;

@@ -16,9 +16,13 @@
  */
 #include "pg/lake/garbage.h"
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_foreign_server.h"
+#include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -71,8 +75,8 @@ is_named(void *arg, BifangFileId id)
 	return hash_search(arg, &id, HASH_FIND, NULL) != NULL;
 }
 
-static char *
-parent_of(const char *path)
+char *
+bifang_parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -84,7 +88,7 @@ static bool
 add_table(void *arg, const BifangLakeTable *row)
 {
 	add_named(arg, row->metadata_location);
-	add_named(arg, parent_of(parent_of(row->metadata_location)));
+	add_named(arg, bifang_parent_of(bifang_parent_of(row->metadata_location)));
 	return true;
 }
 
@@ -120,8 +124,8 @@ all_ledgers(void)
 
 /* Removing ------------------------------------------------------------------------------------ */
 
-static bool
-is_table_part(const char *name)
+bool
+bifang_is_table_part(const char *name)
 {
 	for (int i = 0; i < (int) lengthof(bifang_table_subdirs); i++)
 		if (strcmp(name, bifang_table_subdirs[i]) == 0)
@@ -184,8 +188,8 @@ static bool
 remove_path(const BifangGarbage *g, HTAB *named)
 {
 	const char *name = strrchr(g->path, '/') + 1;
-	bool part = g->is_dir && is_table_part(name);
-	char *parent = parent_of(g->path);
+	bool part = g->is_dir && bifang_is_table_part(name);
+	char *parent = bifang_parent_of(g->path);
 	const char *marked = part ? parent : g->path;
 	BifangRemoveKind kind = !g->is_dir ? BIFANG_REMOVE_FILE
 							: part	   ? BIFANG_REMOVE_TABLE
@@ -288,8 +292,8 @@ collect_name(void *arg, const char *name, BfPathKind kind, BfError *err)
 	return BF_OK;
 }
 
-static List *
-list_directory(const char *dir)
+List *
+bifang_names_in(const char *dir)
 {
 	const BfHost *host = bifang_host();
 	Names n = {0};
@@ -370,12 +374,17 @@ static bool
 is_our_ledger(const char *dir, const char *table_uuid)
 {
 	const BfHost *host = bifang_host();
-	BifangOwner owner = bifang_owner_of(dir, table_uuid);
+	BifangMark mark;
+	BifangMarkState state = bifang_mark_read(dir, &mark);
 	bool none = true;
 	BfError err = {0};
 
-	if (owner != BIFANG_OWNER_NONE || table_uuid != NULL)
-		return owner == BIFANG_OWNER_OURS;
+	/* What does not say which catalog had it may be of one that was dropped. */
+	if (state == BIFANG_MARK_READ)
+		return mark.catalog_id[0] != '\0' &&
+			   bifang_owner_by(&mark, dir, table_uuid) == BIFANG_OWNER_OURS;
+	if (state != BIFANG_MARK_NONE || table_uuid != NULL)
+		return false;
 	return bifang_in_data_directory(dir) && host->list(host, dir, no_log, &none, &err) == BF_OK &&
 		   none;
 }
@@ -392,7 +401,7 @@ typedef struct Search
 static void
 search(const Search *s, const char *dir)
 {
-	List *names = list_directory(dir);
+	List *names = bifang_names_in(dir);
 	ListCell *lc;
 
 	foreach (lc, names)
@@ -467,24 +476,58 @@ sweep_table(void *arg, const BifangLakeTable *row)
 	return true;
 }
 
-/* The default directory, and wherever ledgers are. */
-static void
-sweep_live(Sweep *s, List *ledgers)
+static List *
+add_directory(List *dirs, char *dir)
+{
+	ListCell *lc;
+
+	foreach (lc, dirs)
+		if (strcmp(lfirst(lc), dir) == 0)
+			return dirs;
+	return lappend(dirs, dir);
+}
+
+/* Of servers, also of those that have no ledgers. */
+static List *
+add_servers(List *dirs)
+{
+	Oid wrapper = get_foreign_data_wrapper_oid("bifang_fdw", true);
+	Relation rel = table_open(ForeignServerRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_foreign_server server = (Form_pg_foreign_server) GETSTRUCT(tuple);
+		BifangOptions o;
+
+		if (server->srvfdw != wrapper)
+			continue;
+		bifang_server_options_get(server->oid, &o);
+		dirs = add_directory(dirs, pstrdup(o.live_dir));
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return dirs;
+}
+
+List *
+bifang_live_directories(List *ledgers)
 {
 	List *dirs = list_make1(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId));
 	ListCell *lc;
 
 	foreach (lc, ledgers)
-	{
-		char *dir = parent_of(((BifangLedger *) lfirst(lc))->live_dir);
-		bool known = false;
-		ListCell *other;
+		dirs = add_directory(dirs, bifang_parent_of(((BifangLedger *) lfirst(lc))->live_dir));
+	return add_servers(dirs);
+}
 
-		foreach (other, dirs)
-			known |= strcmp(lfirst(other), dir) == 0;
-		if (!known)
-			dirs = lappend(dirs, dir);
-	}
+static void
+sweep_live(Sweep *s, List *ledgers)
+{
+	List *dirs = bifang_live_directories(ledgers);
+	ListCell *lc;
+
 	foreach (lc, dirs)
 		bifang_orphan_ledgers(lfirst(lc), NULL, sweep_orphan, s);
 }
@@ -496,6 +539,7 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 	Sweep s = {0};
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
+	bifang_catalog_check_adopted();
 	ledgers = all_ledgers();
 	s.named = all_named(ledgers);
 	s.removed = remove_queued(s.named);

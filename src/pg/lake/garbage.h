@@ -23,4 +23,13 @@ extern void bifang_orphan_ledgers(const char *live_dir, const char *table_uuid,
 extern void bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t,
 								   BifangOrphanVisit visit, void *arg);
 
+/* The directories that ledgers of this database are in, or may be: the default one, those of
+ * servers, and wherever `ledgers` are. */
+extern List *bifang_live_directories(List *ledgers);
+/* Of what is in a directory, char *, palloc'd; none when it isn't there. */
+extern List *bifang_names_in(const char *dir);
+extern char *bifang_parent_of(const char *path);
+/* Is it the name of a part of a lake table's directory? */
+extern bool bifang_is_table_part(const char *name);
+
 #endif

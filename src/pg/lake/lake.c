@@ -415,10 +415,11 @@ bifang_table_begin_work(Oid relid, const char *function)
 	bifang_table_check_owner(relid);
 	bifang_options_get(relid, &t.options);
 	bifang_table_check_managed(&t.options, "change");
+	bifang_catalog_check_adopted();
 	bifang_options_check_write(&t.options);
 	bifang_table_open_locked(&t, BIFANG_TABLE_MAINTAIN, CurrentMemoryContext);
 	bifang_table_check_write(&t.options, t.ice, bifang_relation_owner(relid), "write to");
-	bifang_table_claim(t.ice, t.row.metadata_location);
+	bifang_table_claim(t.ice, &t.row);
 	return t.row.id;
 }
 

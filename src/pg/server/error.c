@@ -4,6 +4,7 @@
 #include "pg/server/error.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "miscadmin.h"
 
@@ -33,6 +34,21 @@ sqlstate_of(const BfError *err)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
+/* After pg_upgrade the files of embedded tables are in the old data directory. */
+static bool
+embedded_lake_is_missing(const BfError *err)
+{
+	char dir[MAXPGPATH];
+	struct stat st;
+	size_t n;
+
+	if (err->code != BF_ERR_NOTFOUND)
+		return false;
+	snprintf(dir, sizeof dir, "%s/bifang", DataDir);
+	n = strlen(dir);
+	return strncmp(err->object, dir, n) == 0 && err->object[n] == '/' && stat(dir, &st) != 0;
+}
+
 static void
 emit(int elevel, const BfError *err)
 {
@@ -52,7 +68,12 @@ emit(int elevel, const BfError *err)
 															  column, text))),
 					 err->checksum ? errhint("With option \"verify_checksums\" off the page is "
 											 "read in spite of that.")
-								   : 0,
+					 : embedded_lake_is_missing(err)
+						 ? errhint("Directory \"bifang\" of the data directory, with all embedded "
+								   "tables, is missing. After pg_upgrade copy, link or move it "
+								   "from the old data directory before that one is deleted; then "
+								   "call bifang.adopt() in each database.")
+						 : 0,
 					 err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
 }
 

@@ -150,7 +150,9 @@ claim_ledger(const BifangTarget *target, int64 ledger_id)
 	}
 	if (good)
 	{
-		bifang_owner_claim(l->live_dir, target->table_uuid);
+		BifangMark ours = bifang_mark_ours(target->table_uuid, target->ns, target->table);
+
+		bifang_owner_claim(l->live_dir, &ours);
 		return l;
 	}
 	bifang_unlock_ledger(ledger_id);
@@ -163,7 +165,8 @@ static const char *
 make_directory(const BifangTarget *target, int64 ledger_id)
 {
 	BfArena *arena = bifang_arena(CurrentMemoryContext, "new ledger", BIFANG_ARENA_MAX_METADATA);
-	const char *owner = bifang_owner_text(target->table_uuid);
+	const BifangMark mark = bifang_mark_ours(target->table_uuid, target->ns, target->table);
+	const char *owner = bifang_mark_text(&mark);
 
 	for (int attempt = 0;; attempt++)
 	{

@@ -165,6 +165,7 @@ modify_begin(EState *estate, Relation rel)
 	bifang_options_get(RelationGetRelid(rel), &m->table.options);
 	bifang_table_check_managed(&m->table.options, "insert into");
 	bifang_options_check_write(&m->table.options);
+	bifang_catalog_check_adopted();
 	bifang_table_open_locked(&m->table, BIFANG_TABLE_WRITE, cxt);
 	/* Rows that could never leave the log are refused now, not when they are to. */
 	if (bf_ice_can_commit(m->table.ice, &err) != BF_OK)

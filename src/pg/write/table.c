@@ -125,8 +125,12 @@ bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext c
 bool
 bifang_table_is_own(const BfIceTable *t)
 {
-	const char *origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
+	BifangOwner owner = bifang_owner_of(t->location.found, t->metadata->uuid);
+	const char *origin;
 
+	if (owner != BIFANG_OWNER_NONE)
+		return owner == BIFANG_OWNER_OURS;
+	origin = bf_ice_property(t->metadata, BIFANG_ORIGIN_PROPERTY);
 	return origin != NULL && strcmp(origin, bifang_catalog_origin()) == 0;
 }
 
@@ -166,10 +170,15 @@ bifang_table_may_remove(const BfIceTable *t, const char *metadata_path)
 }
 
 void
-bifang_table_claim(const BfIceTable *t, const char *metadata_path)
+bifang_table_claim(const BfIceTable *t, const BifangLakeTable *row)
 {
-	if (bifang_table_is_own(t) && lies_around(t, metadata_path))
-		bifang_owner_claim(t->location.found, t->metadata->uuid);
+	BifangOwner owner = bifang_owner_of(t->location.found, t->metadata->uuid);
+	BifangMark ours = bifang_mark_ours(t->metadata->uuid, row->ns, row->name);
+
+	if (!lies_around(t, row->metadata_location) || owner == BIFANG_OWNER_OTHER ||
+		(owner == BIFANG_OWNER_NONE && !bifang_table_is_own(t)))
+		return;
+	bifang_owner_claim(t->location.found, &ours);
 }
 
 void

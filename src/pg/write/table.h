@@ -30,9 +30,9 @@ extern void bifang_table_open_locked(BifangTable *out, BifangTableLock mode, Mem
 /* The same refusal alone: `verb` is "insert into", "commit". */
 extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
 
-/* A table that this database made says so in a property. Another one's (the database was copied, or
- * the table was adopted) is shared: its files are never removed, and our offload files keep apart
- * from its owner's. */
+/* A table that this database made says so by the mark in its directory; one that nobody has marked
+ * yet by a property. Another one's (the database was copied, or the table was registered) is
+ * shared: its files are never removed, and our offload files keep apart from its owner's. */
 #define BIFANG_ORIGIN_PROPERTY "bifang.origin"
 extern bool bifang_table_is_own(const BfIceTable *t);
 extern char *bifang_table_offload_dir(const BfIceTable *t);
@@ -41,7 +41,7 @@ extern char *bifang_table_offload_dir(const BfIceTable *t);
  * and was marked as ours. */
 extern bool bifang_table_may_remove(const BfIceTable *t, const char *metadata_path);
 /* Before it is written to: raises when it is the table of another copy of this cluster. */
-extern void bifang_table_claim(const BfIceTable *t, const char *metadata_path);
+extern void bifang_table_claim(const BfIceTable *t, const BifangLakeTable *row);
 
 /* Writing next to a table that lies outside of the server's warehouse (it was adopted) needs the
  * role pg_write_server_files. Raises 42501 when `role` lacks it; `what` is done to which directory.
