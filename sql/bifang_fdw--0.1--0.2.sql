@@ -28,10 +28,31 @@ INSERT INTO bifang.identity
 	SELECT pg_catalog.replace(pg_catalog.gen_random_uuid()::text, '-', ''), system_identifier::text
 	FROM pg_catalog.pg_control_system();
 
+-- What 0.1 knew by the uuid alone. Ledgers of a table that was dropped get a number for it: a
+-- superuser can register it again.
+CREATE FUNCTION bifang.uuid_of_metadata(location text) RETURNS text
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_uuid_of_metadata';
+UPDATE bifang.iceberg_tables SET table_uuid = bifang.uuid_of_metadata(metadata_location);
+DROP FUNCTION bifang.uuid_of_metadata(text);
+
 ALTER TABLE bifang.ledger
 	ADD COLUMN lost text,
-	ADD COLUMN table_id bigint NOT NULL,
-	ADD COLUMN catalog_name text NOT NULL;
+	ADD COLUMN table_id bigint,
+	ADD COLUMN catalog_name text;
+UPDATE bifang.ledger l SET (table_id, catalog_name) = (
+	SELECT t.table_id, t.catalog_name FROM bifang.iceberg_tables t
+	WHERE t.table_uuid = l.table_uuid
+	ORDER BY t.table_namespace = l.table_namespace AND t.table_name = l.table_name DESC, t.table_id
+	LIMIT 1);
+UPDATE bifang.ledger l SET table_id = d.table_id, catalog_name = ''
+FROM (
+	SELECT table_uuid, nextval('bifang.iceberg_tables_table_id_seq') AS table_id
+	FROM (SELECT DISTINCT table_uuid FROM bifang.ledger WHERE table_id IS NULL) u
+) d
+WHERE l.table_id IS NULL AND d.table_uuid = l.table_uuid;
+ALTER TABLE bifang.ledger
+	ALTER COLUMN table_id SET NOT NULL,
+	ALTER COLUMN catalog_name SET NOT NULL;
 DROP INDEX bifang.ledger_table_idx;
 DROP INDEX bifang.ledger_state_idx;
 CREATE INDEX ledger_table_idx ON bifang.ledger (table_id, ledger_id);
@@ -43,8 +64,17 @@ COMMENT ON COLUMN bifang.ledger.table_uuid IS 'uuid of the table when the ledger
 COMMENT ON COLUMN bifang.ledger.catalog_name IS 'catalog of the table when the ledger was made';
 
 ALTER TABLE bifang.job
-	ADD COLUMN table_id bigint NOT NULL,
-	ADD COLUMN catalog_name text NOT NULL;
+	ADD COLUMN table_id bigint,
+	ADD COLUMN catalog_name text;
+UPDATE bifang.job j SET (table_id, catalog_name) = (
+	SELECT t.table_id, t.catalog_name FROM bifang.iceberg_tables t
+	WHERE t.table_uuid = j.table_uuid
+	ORDER BY t.table_namespace = j.table_namespace AND t.table_name = j.table_name DESC, t.table_id
+	LIMIT 1);
+UPDATE bifang.job SET table_id = 0, catalog_name = '' WHERE table_id IS NULL;
+ALTER TABLE bifang.job
+	ALTER COLUMN table_id SET NOT NULL,
+	ALTER COLUMN catalog_name SET NOT NULL;
 
 SELECT pg_catalog.pg_extension_config_dump('bifang.iceberg_tables_table_id_seq', '');
 
@@ -84,9 +114,92 @@ REVOKE ALL ON bifang.catalog, bifang.catalog_share FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('bifang.catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('bifang.catalog_share', '');
 
--- Views -----------------------------------------------------------------------------------------
+-- In 0.1 whoever said a name had its tables. The server that is called so has them now, else the
+-- oldest that says it; others have to be let in by share_catalog.
+INSERT INTO bifang.catalog
+SELECT DISTINCT ON (s.name) s.name, s.oid, s.srvname, s.owner, o.origin, s.by_name
+FROM (
+	SELECT f.oid, f.srvname, pg_catalog.pg_get_userbyid(f.srvowner) AS owner,
+		coalesce((SELECT o.option_value FROM pg_catalog.pg_options_to_table(f.srvoptions) o
+			WHERE o.option_name = 'catalog_name'), f.srvname) AS name,
+		NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(f.srvoptions) o
+			WHERE o.option_name = 'catalog_name') AS by_name
+	FROM pg_catalog.pg_foreign_server f
+	JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = f.srvfdw
+	WHERE w.fdwname = 'bifang_fdw' AND NOT EXISTS (
+		SELECT FROM pg_catalog.pg_options_to_table(f.srvoptions) o
+		WHERE o.option_name = 'catalog_host')
+) s
+CROSS JOIN (
+	SELECT concat_ws('/', (SELECT system_identifier FROM pg_catalog.pg_control_system()),
+		(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()),
+		'bifang.catalog'::pg_catalog.regclass::pg_catalog.oid) AS origin
+) o
+WHERE EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.catalog_name = s.name)
+ORDER BY s.name, s.by_name DESC, s.oid;
 
-CREATE OR REPLACE VIEW bifang.ledgers AS
+-- Functions that views need ---------------------------------------------------------------------
+
+CREATE FUNCTION bifang.catalog_of(server oid) RETURNS text
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_catalog_of_server';
+COMMENT ON FUNCTION bifang.catalog_of(oid) IS
+	'the catalog that a server uses; NULL when it may use none';
+
+-- Views -----------------------------------------------------------------------------------------
+-- A role sees the tables that it could read: those with a foreign table that it may SELECT from, and
+-- all of a catalog that a server uses on which it has USAGE, since it could bind one to each of them.
+-- What no table has any more, jobs and ledgers of dropped ones, goes with the catalog; where no
+-- server has that, superusers see it.
+
+CREATE VIEW bifang.usable_catalog AS
+SELECT bifang.catalog_of(s.oid) AS catalog_name
+FROM pg_catalog.pg_foreign_server s
+JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+WHERE w.fdwname = 'bifang_fdw' AND pg_catalog.has_server_privilege(s.oid, 'USAGE');
+COMMENT ON VIEW bifang.usable_catalog IS
+	'catalogs all of whose tables the current role may use; for the other views';
+
+CREATE OR REPLACE VIEW bifang.tables WITH (security_barrier) AS
+SELECT t.catalog_name,
+	t.table_namespace AS namespace,
+	t.table_name,
+	f.relid AS foreign_table,
+	CASE WHEN pg_catalog.pg_has_role(current_user, 'pg_read_server_files', 'MEMBER')
+		THEN t.metadata_location END AS metadata_location,
+	t.table_id
+FROM bifang.iceberg_tables t
+LEFT JOIN (
+	SELECT ft.ftrelid::regclass AS relid,
+		s.catalog_name,
+		(SELECT o.option_value FROM pg_catalog.pg_options_to_table(ft.ftoptions) o
+			WHERE o.option_name = 'namespace') AS namespace,
+		(SELECT o.option_value FROM pg_catalog.pg_options_to_table(ft.ftoptions) o
+			WHERE o.option_name = 'table') AS table_name
+	FROM pg_catalog.pg_foreign_table ft
+	JOIN (
+		SELECT s.oid, bifang.catalog_of(s.oid) AS catalog_name
+		FROM pg_catalog.pg_foreign_server s
+		JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+		WHERE w.fdwname = 'bifang_fdw'
+		OFFSET 0
+	) s ON s.oid = ft.ftserver
+) f ON f.catalog_name = t.catalog_name AND f.namespace = t.table_namespace
+	AND f.table_name = t.table_name
+WHERE (t.iceberg_type IS NULL OR t.iceberg_type = 'TABLE')
+	AND (pg_catalog.has_table_privilege(f.relid, 'SELECT')
+		OR t.catalog_name IN (SELECT u.catalog_name FROM bifang.usable_catalog u)
+		OR (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user));
+
+CREATE OR REPLACE VIEW bifang.jobs WITH (security_barrier) AS
+SELECT job_id, kind, table_namespace AS namespace, table_name, started_at, ended_at,
+	rows, files, bytes, snapshot_id, error
+FROM bifang.job j
+WHERE j.table_id IN (SELECT t.table_id FROM bifang.tables t)
+	OR (j.catalog_name IN (SELECT u.catalog_name FROM bifang.usable_catalog u)
+		AND NOT EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.table_id = j.table_id))
+	OR (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user);
+
+CREATE OR REPLACE VIEW bifang.ledgers WITH (security_barrier) AS
 SELECT l.ledger_id,
 	l.table_namespace AS namespace,
 	l.table_name,
@@ -104,7 +217,11 @@ FROM bifang.ledger l
 LEFT JOIN LATERAL (
 	SELECT p.end_entry, p.written_at FROM bifang.append p
 	WHERE p.ledger_id = l.ledger_id ORDER BY p.end_entry DESC LIMIT 1
-) a ON true;
+) a ON true
+WHERE l.table_id IN (SELECT t.table_id FROM bifang.tables t)
+	OR (l.catalog_name IN (SELECT u.catalog_name FROM bifang.usable_catalog u)
+		AND NOT EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.table_id = l.table_id))
+	OR (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user);
 
 -- Functions that write --------------------------------------------------------------------------
 
@@ -134,11 +251,6 @@ CREATE FUNCTION bifang.adopt_catalog(catalog_name text, server name) RETURNS voi
 	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_adopt_catalog';
 COMMENT ON FUNCTION bifang.adopt_catalog(text, name) IS
 	'makes the tables of a catalog a server''s own; for who owns both servers, or superusers';
-
-CREATE FUNCTION bifang.catalog_of(server oid) RETURNS text
-	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'bifang_catalog_of_server';
-COMMENT ON FUNCTION bifang.catalog_of(oid) IS
-	'the catalog that a server uses; NULL when it may use none';
 
 CREATE FUNCTION bifang.on_alter_server() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_alter_server';

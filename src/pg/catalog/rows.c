@@ -12,6 +12,7 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
+#include "commands/extension.h"
 #include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -33,7 +34,10 @@ bifang_rows_relid(const char *name)
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("\"bifang.%s\" does not exist", name),
-				 errhint("Run CREATE EXTENSION bifang_fdw in this database.")));
+				 errhint(OidIsValid(get_extension_oid("bifang_fdw", true))
+							 ? "The extension is older than the library: ALTER EXTENSION "
+							   "bifang_fdw UPDATE."
+							 : "Run CREATE EXTENSION bifang_fdw in this database.")));
 	return relid;
 }
 

@@ -45,8 +45,8 @@ begin_table_scan(Relation rel, const char *catalog, const char *ns, const char *
 /* Of a location, which other programs read too and which is kept whole, the part in the embedded
  * warehouse counts when it is not below the data directory, but this cluster has that file. NULL:
  * it is no local file. */
-static char *
-find_lake_path(const char *location)
+char *
+bifang_catalog_find_path(const char *location)
 {
 	char *path = bifang_find_local_path(location);
 	const char *in_lake;
@@ -71,7 +71,7 @@ find_lake_path(const char *location)
 static char *
 lake_path(const char *location)
 {
-	char *path = find_lake_path(location);
+	char *path = bifang_catalog_find_path(location);
 
 	return path != NULL ? path : bifang_local_path(location, "metadata location of a lake table");
 }
@@ -154,7 +154,7 @@ visit_tables(Snapshot snap, BifangTableVisit visit, void *arg)
 		location = bifang_rows_text(values, nulls, TABLES_LOCATION);
 		/* Other engines may keep tables here that are no local files, and what one of them wrote
 		 * must not be in the way of the others. */
-		row.metadata_location = location == NULL ? NULL : find_lake_path(location);
+		row.metadata_location = location == NULL ? NULL : bifang_catalog_find_path(location);
 		if (row.metadata_location == NULL)
 			continue;
 		row.id = DatumGetInt64(values[BIFANG_SLOT(TABLES_ID)]);

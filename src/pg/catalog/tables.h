@@ -34,6 +34,8 @@ extern bool bifang_catalog_find_table(const char *catalog, const BifangOptions *
 typedef bool (*BifangTableVisit)(void *arg, const BifangLakeTable *row);
 extern void bifang_catalog_visit_tables(BifangTableVisit visit, void *arg);
 
+/* The local file that a recorded location means; NULL: it is none. */
+extern char *bifang_catalog_find_path(const char *location);
 /* Has the catalog any table or view? */
 extern bool bifang_catalog_has_tables(const char *catalog, Snapshot snap);
 /* The table of this database that the metadata file, current or older, is of. A copy of a table's

@@ -163,6 +163,24 @@ $node->restart; # nobody is in it
 $node->safe_psql('template1', 'CREATE DATABASE twin TEMPLATE postgres');
 is($node->safe_psql('twin', 'SET ROLE owner; SELECT count(*), sum(i) FROM secret'), '11|155', 'a copied database: all rows');
 
+# Views show a role what it may read: tables that it may SELECT from, and what it could bind.
+in('CREATE ROLE analyst; GRANT SELECT ON secret TO analyst; CREATE FOREIGN TABLE postgres_s (i int) SERVER lake; INSERT INTO postgres_s VALUES (1); SELECT bifang.commit(\'postgres_s\'); CREATE ROLE nobody');
+in(as('owner', "SELECT bifang.commit('secret'), bifang.commit('another')"));
+for my $view (qw(tables ledgers jobs))
+{
+	my $names = "SELECT string_agg(DISTINCT table_name, ',' ORDER BY table_name) FROM bifang.$view";
+
+	is(in(as('nobody', $names)), '', "$view: nobody's");
+	is(in(as('mallory', $names)), '', "$view: whose server has the old name");
+	is(in(as('analyst', $names)), 'secret', "$view: who may read one table");
+	is(in(as('owner', $names)), 'another,secret', "$view: who owns the server");
+	like(in($names), qr/another,.*postgres_s,.*secret/, "$view: a superuser");
+	is(in(as('analyst', "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS \$\$BEGIN IF \$1 <> 'secret' THEN RAISE EXCEPTION '%', \$1; END IF; RETURN true; END\$\$;
+		SELECT count(*) > 0 FROM bifang.$view WHERE pg_temp.leak(table_name)")), 't', "$view: a function sees no other rows");
+}
+in('GRANT USAGE ON FOREIGN SERVER renamed TO analyst');
+is(in(as('analyst', 'SELECT string_agg(DISTINCT table_name, \',\' ORDER BY table_name) FROM bifang.ledgers')), 'another,secret', 'USAGE on the server shows all of it');
+
 # Dropped and made again: nobody's tables, until a superuser says whose they are.
 my ($code, $said, $notice) = outcome($node, 'DROP SERVER renamed CASCADE');
 like($notice, qr/NOTICE:  tables of catalog "own" stay, without server "renamed"\nHINT:  bifang\.adopt_catalog\(\)/, 'what stays is said');
