@@ -494,6 +494,29 @@ bifang_option_check_format(List *options, BifangOptionPlace place, const BifangF
 	}
 }
 
+/* What a catalog names is found by its pointer, not by a path. */
+static void
+check_place(List *options)
+{
+	bool location = false;
+	bool name = false;
+	ListCell *lc;
+
+	foreach (lc, options)
+	{
+		const char *given = ((DefElem *) lfirst(lc))->defname;
+
+		location |= strcmp(given, "location") == 0;
+		name |= strcmp(given, "namespace") == 0 || strcmp(given, "table") == 0;
+	}
+	if (location && name && !bifang_session_restores_dump())
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("option \"location\" contradicts options \"namespace\" and \"table\", "
+						"which name a table of the catalog"),
+				 errhint("A table is found by the one or the others.")));
+}
+
 /* The table's own format; that of its server is not known to a validator. NULL: not given. */
 static const BifangFormat *
 given_format(List *options)
@@ -535,6 +558,8 @@ bifang_option_check(List *options, int place)
 		check_catalog_options(options);
 	if (place == ON_TABLE && given_format(options) != NULL)
 		bifang_option_check_format(options, BIFANG_ON_TABLE, given_format(options));
+	if (place == ON_TABLE)
+		check_place(options);
 }
 
 PG_FUNCTION_INFO_V1(bifang_fdw_validator);

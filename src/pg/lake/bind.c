@@ -37,83 +37,20 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "pg/catalog/cache.h"
 #include "pg/catalog/option_table.h"
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/create.h"
+#include "pg/lake/table_options.h"
 #include "pg/server/encoding.h"
 #include "pg/server/settings.h"
 #include "pg/write/partition.h"
 #include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_on_create_foreign_table);
-
-/* Options ------------------------------------------------------------------------------------- */
-
-static DefElem *
-option_to_add(const char *name, const char *value)
-{
-	return makeDefElemExtended(NULL, pstrdup(name), (Node *) makeString(pstrdup(value)),
-							   DEFELEM_ADD, -1);
-}
-
-static Oid
-wrapper_validator(Oid relid)
-{
-	ForeignServer *server = GetForeignServer(GetForeignServerIdByRelId(relid));
-
-	return GetForeignDataWrapper(server->fdwid)->fdwvalidator;
-}
-
-/* Into the options of a catalog's row: `old` are those that it has, `n` its columns, `at` the one
- * of the options. */
-static void
-add_options(Oid catalog, Oid relid, HeapTuple tuple, Datum old, int n, AttrNumber at, List *options)
-{
-	Relation rel = table_open(catalog, RowExclusiveLock);
-	Datum *values = palloc0(sizeof *values * (Size) n);
-	bool *nulls = palloc0(sizeof *nulls * (Size) n);
-	bool *replace = palloc0(sizeof *replace * (Size) n);
-
-	Assert(RelationGetDescr(rel)->natts == n && at > 0 && at <= n);
-	values[at - 1] = transformGenericOptions(catalog, old, options, wrapper_validator(relid));
-	replace[at - 1] = true;
-	tuple = heap_modify_tuple(tuple, RelationGetDescr(rel), values, nulls, replace);
-	CatalogTupleUpdate(rel, &tuple->t_self, tuple);
-	CacheInvalidateRelcacheByRelid(relid);
-	table_close(rel, RowExclusiveLock);
-}
-
-static void
-add_table_options(Oid relid, List *options)
-{
-	HeapTuple tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
-	bool is_null;
-	Datum old;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for foreign table %u", relid);
-	old = SysCacheGetAttr(FOREIGNTABLEREL, tuple, Anum_pg_foreign_table_ftoptions, &is_null);
-	add_options(ForeignTableRelationId, relid, tuple, is_null ? PointerGetDatum(NULL) : old,
-				Natts_pg_foreign_table, Anum_pg_foreign_table_ftoptions, options);
-}
-
-static void
-add_column_option(Oid relid, AttrNumber attnum, const char *name, const char *value)
-{
-	HeapTuple tuple = SearchSysCacheCopyAttNum(relid, attnum);
-	bool is_null;
-	Datum old;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for attribute %d of relation %u", attnum, relid);
-	old = SysCacheGetAttr(ATTNUM, tuple, Anum_pg_attribute_attfdwoptions, &is_null);
-	add_options(AttributeRelationId, relid, tuple, is_null ? PointerGetDatum(NULL) : old,
-				Natts_pg_attribute, Anum_pg_attribute_attfdwoptions,
-				list_make1(option_to_add(name, value)));
-}
 
 /* Columns ------------------------------------------------------------------------------------- */
 
@@ -144,7 +81,8 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 						bifang_pg_type_text(att->atttypid, att->atttypmod)),
 				 errhint("IMPORT FOREIGN SCHEMA declares the columns as they are.")));
 	if (options.field_id == 0 && schema->fields[f].id > 0)
-		add_column_option(relid, att->attnum, "field_id", psprintf("%d", schema->fields[f].id));
+		bifang_add_column_option(relid, att->attnum, "field_id",
+								 psprintf("%d", schema->fields[f].id));
 }
 
 static void
@@ -161,6 +99,77 @@ bind_columns(Oid relid, const BifangLakeTable *row)
 			bind_column(relid, TupleDescAttr(desc, i), schema, row);
 }
 
+/* Accidents ----------------------------------------------------------------------------------- */
+
+#define TYPO_MAX 2 /* letters that differ in a name that was meant */
+
+typedef struct Nearest
+{
+	const BifangLakeTable *wanted;
+	const char *name;
+	int distance;
+} Nearest;
+
+static bool
+is_nearer(void *arg, const BifangLakeTable *row)
+{
+	Nearest *n = arg;
+	int len = (int) strlen(n->wanted->name);
+	int other = (int) strlen(row->name);
+	int distance;
+
+	if (strcmp(row->catalog, n->wanted->catalog) != 0 || strcmp(row->ns, n->wanted->ns) != 0 ||
+		len > NAMEDATALEN || other > NAMEDATALEN)
+		return true;
+	distance = varstr_levenshtein_less_equal(n->wanted->name, len, row->name, other, 1, 1, 1,
+											 n->distance, true);
+	if (distance < n->distance && distance < len)
+	{
+		n->distance = distance;
+		n->name = pstrdup(row->name);
+	}
+	return true;
+}
+
+/* The table of the namespace that may be the one that a misspelt option means; NULL: none. */
+static const char *
+nearest_table(const BifangLakeTable *wanted)
+{
+	Nearest n = {wanted, NULL, TYPO_MAX + 1};
+
+	bifang_catalog_visit_tables(is_nearer, &n);
+	return n.name;
+}
+
+static bool
+same_spec(const BfIceSpec *a, const BfIceSpec *b)
+{
+	if (a->n_fields != (b == NULL ? 0 : b->n_fields))
+		return false;
+	for (int32 i = 0; i < a->n_fields; i++)
+		if (a->fields[i].source_id != b->fields[i].source_id ||
+			a->fields[i].transform.kind != b->fields[i].transform.kind ||
+			a->fields[i].transform.param != b->fields[i].transform.param)
+			return false;
+	return true;
+}
+
+/* The option says how a table is made. Of one that is there it may say what is the case. */
+static void
+check_partition(const BifangOptions *o, const BifangLakeTable *row)
+{
+	const BfIceTable *t = bifang_lake_table(CurrentMemoryContext, row->metadata_location);
+
+	if (o->partition_by == NULL ||
+		same_spec(bifang_partition_spec(t->schema, bifang_partition_split(o->partition_by)),
+				  bf_ice_spec(t->metadata, t->metadata->specs.default_id)))
+		return;
+	ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+					errmsg("lake table %s.%s exists already and is not partitioned by %s", row->ns,
+						   row->name, o->partition_by),
+					errhint("Drop option \"partition_by\": it is used when a table is created.")));
+}
+
 /* The command --------------------------------------------------------------------------------- */
 
 static void
@@ -169,35 +178,53 @@ bind_table(Oid relid)
 	BifangOptions o;
 	BifangLakeTable row;
 	List *added = NIL;
+	bool given;
 
 	bifang_options_get(relid, &o);
+	given = o.table != NULL;
 	bifang_option_check_format(GetForeignTable(relid)->options, BIFANG_ON_TABLE, o.format);
 	if (!o.format->lake || o.location != NULL)
 		return;
 	if (o.ns == NULL)
 	{
 		o.ns = get_namespace_name(get_rel_namespace(relid));
-		added = lappend(added, option_to_add("namespace", o.ns));
+		added = lappend(added, bifang_option_change("namespace", o.ns));
 	}
 	if (o.table == NULL)
 	{
 		o.table = get_rel_name(relid);
-		added = lappend(added, option_to_add("table", o.table));
+		added = lappend(added, bifang_option_change("table", o.table));
 	}
 	if (added != NIL)
 	{
-		add_table_options(relid, added);
+		bifang_alter_table_options(relid, added);
 		CommandCounterIncrement();
 	}
 	if (!bifang_create_on_ddl || bifang_session_restores_dump())
 		return;
 	if (!bifang_lookup_now(&o, &row))
 	{
+		const char *near = given ? nearest_table(&row) : NULL;
+
 		(void) bifang_make_table(&o, bifang_schema_of_relation(relid),
 								 o.partition_by == NULL ? NIL
 														: bifang_partition_split(o.partition_by));
 		if (!bifang_lookup_now(&o, &row))
 			elog(ERROR, "lake table %s.%s vanished", o.ns, o.table);
+		ereport(
+			NOTICE,
+			(errmsg("lake table %s.%s is created in catalog \"%s\"", row.ns, row.name, row.catalog),
+			 near != NULL ? errhint("The catalog has a table %s.%s; drop the new one with "
+									"bifang.drop_table() if that was meant.",
+									row.ns, near)
+						  : 0));
+	}
+	else
+	{
+		check_partition(&o, &row);
+		ereport(NOTICE, (errmsg("foreign table \"%s\" is bound to lake table %s.%s of catalog "
+								"\"%s\", which exists already",
+								get_rel_name(relid), row.ns, row.name, row.catalog)));
 	}
 	bifang_table_lock(&o, BIFANG_TABLE_WRITE, &row);
 	Assert(row.metadata_location != NULL);

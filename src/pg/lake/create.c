@@ -1,5 +1,5 @@
 /*
- * pg/lake/create.c: making, adopting and dropping lake tables; see create.h.
+ * pg/lake/create.c: making and dropping lake tables; see create.h.
  *
  * A new table's directory is <warehouse>/<namespace>/<table>, with unusual characters replaced and
  * a few digits of a random number behind it when that name is taken; below the data directory it is
@@ -47,7 +47,6 @@
 
 PG_FUNCTION_INFO_V1(bifang_create_table_like);
 PG_FUNCTION_INFO_V1(bifang_create_table_text);
-PG_FUNCTION_INFO_V1(bifang_register_table);
 PG_FUNCTION_INFO_V1(bifang_drop_table);
 
 /* Columns ------------------------------------------------------------------------------------- */
@@ -269,19 +268,8 @@ bifang_lookup_now(const BifangOptions *o, BifangLakeTable *row)
 	return found;
 }
 
-/* Options as a foreign table of that server, namespace and name would have them. */
-static void
-options_by_name(const char *function, const char *server, const char *ns, const char *table,
-				BifangOptions *o)
-{
-	bifang_catalog_check_adopted();
-	bifang_server_argument(function, server, o);
-	o->ns = ns;
-	o->table = table;
-}
-
-static void
-refuse_existing(const BifangOptions *o, BifangLakeTable *row)
+void
+bifang_refuse_existing(const BifangOptions *o, BifangLakeTable *row)
 {
 	if (bifang_lookup_now(o, row))
 		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
@@ -296,10 +284,10 @@ create_named(FunctionCallInfo fcinfo, BfSchema *schema)
 	BifangOptions o;
 	BifangLakeTable row;
 
-	options_by_name("bifang.create_table()", NameStr(*PG_GETARG_NAME(0)),
-					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
-					&o);
-	refuse_existing(&o, &row);
+	bifang_name_arguments("bifang.create_table()", NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)), &o);
+	bifang_refuse_existing(&o, &row);
 	return CStringGetTextDatum(bifang_make_table(
 		&o, schema, PG_ARGISNULL(4) ? NIL : bifang_partition_list(PG_GETARG_ARRAYTYPE_P(4))));
 }
@@ -325,172 +313,6 @@ bifang_create_table_text(PG_FUNCTION_ARGS)
 {
 	refuse_null_arguments(fcinfo);
 	return create_named(fcinfo, schema_of_text(text_to_cstring(PG_GETARG_TEXT_PP(3))));
-}
-
-/* Adopting ------------------------------------------------------------------------------------ */
-
-/* Of rows that other engines made only the metadata knows it. */
-static bool
-has_uuid(const BifangLakeTable *row, const char *uuid)
-{
-	BfArena *arena;
-	BfIceTable *t;
-	BfError err = {0};
-	bool same;
-
-	if (row->uuid != NULL)
-		return strcmp(row->uuid, uuid) == 0;
-	arena = bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
-	same = bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK &&
-		   strcmp(t->metadata->uuid, uuid) == 0;
-	bifang_arena_free(arena);
-	return same;
-}
-
-/* Two catalog rows over one table would each miss what the other commits. */
-static bool
-same_uuid(void *arg, const BifangLakeTable *row)
-{
-	const char *uuid = arg;
-
-	if (has_uuid(row, uuid))
-		ereport(ERROR, (errcode(ERRCODE_DUPLICATE_TABLE),
-						errmsg("lake table %s.%s of catalog \"%s\" is the same table", row->ns,
-							   row->name, row->catalog),
-						errdetail("Both have uuid %s.", uuid)));
-	return true;
-}
-
-typedef struct Attached
-{
-	List *ledgers; /* BifangLedger * */
-} Attached;
-
-static bool
-drop_attached(void *arg, const BifangLakeTable *row)
-{
-	Attached *a = arg;
-	ListCell *lc;
-
-	foreach (lc, a->ledgers)
-		if (((BifangLedger *) lfirst(lc))->table_id == row->id)
-			a->ledgers = foreach_delete_current(a->ledgers, lc);
-	return true;
-}
-
-/* Ledgers of a table with that uuid that was dropped from this catalog and left them behind: the
- * table that comes back is that one, with its old number. Out of other catalogs they come back at
- * the word of a superuser alone, since a uuid can be written by anybody. */
-static List *
-ledgers_left(const BifangLakeTable *row)
-{
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
-	Attached a = {NIL};
-	List *all = bifang_catalog_all_ledgers(snap);
-	ListCell *lc;
-
-	UnregisterSnapshot(snap);
-	foreach (lc, all)
-		if (strcmp(((BifangLedger *) lfirst(lc))->table_uuid, row->uuid) == 0)
-			a.ledgers = lappend(a.ledgers, lfirst(lc));
-	if (a.ledgers != NIL)
-		bifang_catalog_visit_tables(drop_attached, &a);
-	foreach (lc, a.ledgers)
-	{
-		const BifangLedger *l = lfirst(lc);
-
-		if (strcmp(l->catalog, row->catalog) != 0 && !superuser())
-			ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-							errmsg("rows of table %s.%s are in ledgers of another catalog", row->ns,
-								   row->name),
-							errhint("A superuser can register the table with all its rows.")));
-		if (l->table_id != ((BifangLedger *) linitial(a.ledgers))->table_id)
-			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-							errmsg("rows of two tables have uuid %s", row->uuid),
-							errdetail("Ledger " INT64_FORMAT
-									  " is of another one than ledger " INT64_FORMAT ".",
-									  l->id, ((BifangLedger *) linitial(a.ledgers))->id)));
-	}
-	return a.ledgers;
-}
-
-/* The table comes with coverage of ledgers. Those that this database does not know must not be
- * read from here, nor may their numbers be given out again. */
-static void
-check_foreign_coverage(const BifangLake *lake, List *known)
-{
-	int64 id_max = 0;
-
-	for (int32_t i = 0; i < lake->plan->covered.n; i++)
-	{
-		int64 id = lake->plan->covered.items[i].ledger_id;
-		bool found = false;
-		ListCell *lc;
-
-		foreach (lc, known)
-			found |= ((BifangLedger *) lfirst(lc))->id == id;
-		if (!found)
-			id_max = Max(id_max, id);
-	}
-	for (int32_t i = 0; i < lake->plan->n_files; i++)
-	{
-		const BfIceDataFile *f = &lake->plan->files[i];
-		bool found = !f->logical;
-		ListCell *lc;
-
-		foreach (lc, known)
-			found |= ((BifangLedger *) lfirst(lc))->id == f->log.ledger_id;
-		if (!found)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the table names rows in ledger " INT64_FORMAT
-							", which this database does not have",
-							f->log.ledger_id),
-					 errhint("Let the database that wrote them turn them into Parquet first.")));
-	}
-	bifang_catalog_reserve_ledger_ids(id_max);
-}
-
-Datum
-bifang_register_table(PG_FUNCTION_ARGS)
-{
-	char *location = bifang_to_utf8(
-		bifang_local_path(text_to_cstring(PG_GETARG_TEXT_PP(3)), "location of a lake table"));
-	BfArena *arena =
-		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
-	const char *metadata_path;
-	const BifangLake *lake;
-	BifangLakeTable row;
-	BifangOptions o;
-	BfError err = {0};
-	const char *uuid;
-	List *left;
-
-	bifang_check_path_role("bifang.register_table");
-	options_by_name("bifang.register_table()", NameStr(*PG_GETARG_NAME(0)),
-					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
-					&o);
-	refuse_existing(&o, &row);
-	BIFANG_CHECK(bf_ice_find_metadata(arena, location, &metadata_path, &err), &err);
-	lake = bifang_lake_open(CurrentMemoryContext, metadata_path);
-	uuid = lake->table->metadata->uuid;
-	if (uuid[0] == '\0')
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						errmsg("table \"%s\" has no uuid", metadata_path),
-						errhint("Let another engine upgrade it to format version 2.")));
-	bifang_lock_uuid(uuid);
-	bifang_catalog_visit_tables(same_uuid, (void *) uuid);
-	row.catalog = bifang_catalog_claim(&o);
-	row.metadata_location = metadata_path;
-	row.uuid = uuid;
-	left = ledgers_left(&row);
-	if (left != NIL)
-		row.id = ((BifangLedger *) linitial(left))->table_id;
-	check_foreign_coverage(lake, left);
-	bifang_catalog_check_names(&row);
-	bifang_catalog_insert_table(&row);
-	CommandCounterIncrement();
-	return CStringGetTextDatum(uuid);
 }
 
 /* Dropping ------------------------------------------------------------------------------------ */
@@ -555,9 +377,9 @@ bifang_drop_table(PG_FUNCTION_ARGS)
 	BifangOptions o;
 	BifangLakeTable row;
 
-	options_by_name("bifang.drop_table()", NameStr(*PG_GETARG_NAME(0)),
-					text_to_cstring(PG_GETARG_TEXT_PP(1)), text_to_cstring(PG_GETARG_TEXT_PP(2)),
-					&o);
+	bifang_name_arguments("bifang.drop_table()", NameStr(*PG_GETARG_NAME(0)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						  text_to_cstring(PG_GETARG_TEXT_PP(2)), &o);
 	bifang_check_server_owner(o.serverid);
 	bifang_table_lock(&o, BIFANG_TABLE_DROP, &row);
 	/* Who was let use the tables may not take them from their owner. */

@@ -28,6 +28,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "pg/catalog/identity.h"
 #include "pg/catalog/walls.h"
 
 PG_FUNCTION_INFO_V1(bifang_share_catalog);
@@ -56,6 +57,16 @@ bifang_server_argument(const char *function, const char *server, BifangOptions *
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("catalog of server \"%s\" is in another database, which is only read",
 						s->servername)));
+}
+
+void
+bifang_name_arguments(const char *function, const char *server, const char *ns, const char *table,
+					  BifangOptions *o)
+{
+	bifang_catalog_check_adopted();
+	bifang_server_argument(function, server, o);
+	o->ns = ns;
+	o->table = table;
 }
 
 void
