@@ -238,6 +238,23 @@ COMMENT ON FUNCTION bifang.adopt(boolean) IS
 	'takes over the directories that the catalog names, after pg_upgrade or a move, from whoever had them; returns how many';
 REVOKE ALL ON FUNCTION bifang.adopt(boolean) FROM PUBLIC;
 
+CREATE FUNCTION bifang.recover(server name, OUT namespace text, OUT table_name text,
+	OUT ledgers integer, OUT entries bigint, OUT problem text) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_recover';
+COMMENT ON FUNCTION bifang.recover(name) IS
+	'makes tables of directories that a dropped catalog has left in the server''s warehouse; returns them';
+REVOKE ALL ON FUNCTION bifang.recover(name) FROM PUBLIC;
+
+CREATE FUNCTION bifang.on_drop_extension() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_extension';
+COMMENT ON FUNCTION bifang.on_drop_extension() IS
+	'says what stays, and prepares it for coming back';
+CREATE EVENT TRIGGER bifang_on_drop_extension ON ddl_command_start
+	WHEN TAG IN ('DROP EXTENSION')
+	EXECUTE FUNCTION bifang.on_drop_extension();
+COMMENT ON EVENT TRIGGER bifang_on_drop_extension IS
+	'says what stays of lake tables, and prepares it for coming back';
+
 CREATE FUNCTION bifang.share_catalog(server name, with_server name) RETURNS void
 	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_share_catalog';
 COMMENT ON FUNCTION bifang.share_catalog(name, name) IS

@@ -313,7 +313,8 @@ bifang_catalog_insert_ledger(const BifangLedger *l, CommandId cid)
 	Datum values[LEDGER_NATTS] = {0};
 	bool nulls[LEDGER_NATTS] = {false};
 
-	Assert(l->id > 0 && l->table_id > 0 && l->state == BIFANG_LEDGER_OPEN && l->live_dir[0] == '/');
+	Assert(l->id > 0 && l->table_id > 0 && l->live_dir[0] == '/');
+	Assert((l->state == BIFANG_LEDGER_OFFLOADED) == (l->offload_path != NULL));
 	values[BIFANG_SLOT(LEDGER_ID)] = Int64GetDatum(l->id);
 	values[BIFANG_SLOT(LEDGER_UUID)] = CStringGetTextDatum(l->table_uuid);
 	values[BIFANG_SLOT(LEDGER_NAMESPACE)] = CStringGetTextDatum(l->ns);
@@ -323,10 +324,18 @@ bifang_catalog_insert_ledger(const BifangLedger *l, CommandId cid)
 	values[BIFANG_SLOT(LEDGER_ORIGIN)] = CStringGetTextDatum(l->origin);
 	values[BIFANG_SLOT(LEDGER_DIRECTORY)] =
 		bifang_rows_path_datum(bifang_rows_stored_path(l->live_dir));
-	nulls[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = true;
+	nulls[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] = l->offload_path == NULL;
+	if (l->offload_path != NULL)
+		values[BIFANG_SLOT(LEDGER_OFFLOAD_PATH)] =
+			bifang_rows_path_datum(bifang_rows_stored_path(l->offload_path));
 	values[BIFANG_SLOT(LEDGER_CREATED)] = TimestampTzGetDatum(GetCurrentTimestamp());
-	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = true;
-	nulls[BIFANG_SLOT(LEDGER_LOST)] = true;
+	values[BIFANG_SLOT(LEDGER_CLOSED)] = values[BIFANG_SLOT(LEDGER_OFFLOADED)] =
+		values[BIFANG_SLOT(LEDGER_CREATED)];
+	nulls[BIFANG_SLOT(LEDGER_CLOSED)] = l->state == BIFANG_LEDGER_OPEN;
+	nulls[BIFANG_SLOT(LEDGER_OFFLOADED)] = l->state != BIFANG_LEDGER_OFFLOADED;
+	nulls[BIFANG_SLOT(LEDGER_LOST)] = l->lost == NULL;
+	if (l->lost != NULL)
+		values[BIFANG_SLOT(LEDGER_LOST)] = CStringGetTextDatum(l->lost);
 	values[BIFANG_SLOT(LEDGER_TABLE_ID)] = Int64GetDatum(l->table_id);
 	values[BIFANG_SLOT(LEDGER_CATALOG)] = CStringGetTextDatum(l->catalog);
 	bifang_rows_insert_at(rel, values, nulls, cid);

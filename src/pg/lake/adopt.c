@@ -59,6 +59,7 @@ leave(const char *dir, const BifangMark *m)
 static void
 take(Adoption *a, const char *dir, const BifangMark *ours)
 {
+	Assert(dir[0] == '/' && strcmp(ours->origin, bifang_catalog_origin()) == 0);
 	bifang_mark_write(dir, ours);
 	a->taken++;
 }

@@ -306,9 +306,8 @@ bifang_names_in(const char *dir)
 	return n.names;
 }
 
-/* "12", "12-1" with the given end, perhaps not finished: 12; anything else: -1. */
-static int64
-ledger_of_name(const char *name, const char *suffix)
+int64
+bifang_ledger_of_name(const char *name, const char *suffix)
 {
 	char *end;
 	size_t n;
@@ -406,7 +405,7 @@ search(const Search *s, const char *dir)
 
 	foreach (lc, names)
 	{
-		int64 id = ledger_of_name(lfirst(lc), s->suffix);
+		int64 id = bifang_ledger_of_name(lfirst(lc), s->suffix);
 		BifangGarbage g = {.is_dir = s->is_dir};
 		bool ours;
 

@@ -28,6 +28,8 @@ extern void bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable 
 extern List *bifang_live_directories(List *ledgers);
 /* Of what is in a directory, char *, palloc'd; none when it isn't there. */
 extern List *bifang_names_in(const char *dir);
+/* "12", "12-1" with the given end, perhaps not finished: 12; anything else: -1. */
+extern int64 bifang_ledger_of_name(const char *name, const char *suffix);
 extern char *bifang_parent_of(const char *path);
 /* Is it the name of a part of a lake table's directory? */
 extern bool bifang_is_table_part(const char *name);

@@ -114,6 +114,7 @@ put_row(Repair *r, int64 ledger_id, BfRange range, const char *why)
 	bool nulls[4] = {false};
 
 	Assert(r->rsinfo->setDesc->natts == (int) lengthof(values));
+	Assert(range.first >= 0 && range.first <= range.last);
 	tuplestore_putvalues(r->rsinfo->setResult, r->rsinfo->setDesc, values, nulls);
 	r->job.rows += range.last - range.first + 1;
 }
@@ -128,6 +129,7 @@ look_at(Repair *r, const BifangLedger *l, Snapshot snap, bool tell)
 	BfGoneList gone;
 	BfError err = {0};
 
+	Assert(!tell || bifang_ledger_is_locked(l->id));
 	find_gone(r, l, snap, &gone);
 	for (int32_t i = 0; i < gone.n; i++)
 	{

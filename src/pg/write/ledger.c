@@ -30,6 +30,8 @@
 #include "pg/write/log_cache.h"
 #include "pg/write/owner.h"
 
+#define NUMBERS_TRIED_MAX 100000
+
 typedef struct Mark
 {
 	SubTransactionId subid;
@@ -159,36 +161,38 @@ claim_ledger(const BifangTarget *target, int64 ledger_id)
 	return NULL;
 }
 
-/* A directory that nobody has: left-overs of a lost transaction, or another database's ledger of
- * the same number, keep theirs. */
-static const char *
-make_directory(const BifangTarget *target, int64 ledger_id)
+/* False: somebody has the directory, a lost transaction, another database or a catalog that was
+ * dropped, and with it the number: it may come back. */
+static bool
+make_directory(const BifangTarget *target, const char *dir)
 {
 	BfArena *arena = bifang_arena(CurrentMemoryContext, "new ledger", BIFANG_ARENA_MAX_METADATA);
 	const BifangMark mark = bifang_mark_ours(target->table_uuid, target->ns, target->table);
 	const char *owner = bifang_mark_text(&mark);
+	BfError err = {0};
+	BfStatus status =
+		bf_publish_bytes(arena, psprintf("%s/" BIFANG_OWNER_FILE, dir), owner, strlen(owner), &err);
 
-	for (int attempt = 0;; attempt++)
-	{
-		char *dir = attempt == 0
-						? psprintf("%s/" INT64_FORMAT, target->live_dir, ledger_id)
-						: psprintf("%s/" INT64_FORMAT "-%d", target->live_dir, ledger_id, attempt);
-		BfError err = {0};
-		BfStatus status = bf_publish_bytes(arena, psprintf("%s/" BIFANG_OWNER_FILE, dir), owner,
-										   strlen(owner), &err);
+	/* Whose it is comes first: a directory that doesn't say so holds no rows. */
+	if (status == BF_OK)
+		status = bf_exec_ledger_create(arena, dir, target->schema, &err);
+	if (status != BF_OK && status != BF_ERR_CONFLICT)
+		bifang_report(&err);
+	bifang_arena_free(arena);
+	return status == BF_OK;
+}
 
-		/* Whose it is comes first: a directory that doesn't say so holds no rows. */
-		if (status == BF_OK)
-			status = bf_exec_ledger_create(arena, dir, target->schema, &err);
-		if (status == BF_OK)
-		{
-			bifang_arena_free(arena);
-			return dir;
-		}
-		if (status != BF_ERR_CONFLICT || attempt > 1000)
-			bifang_report(&err);
-		CHECK_FOR_INTERRUPTS();
-	}
+/* A catalog's first ledger begins behind those of one that was dropped. */
+static int64
+new_number(void)
+{
+	int64 id = bifang_catalog_new_ledger_id();
+	int64 last = id == 1 ? bifang_mark_last_ledger() : 0;
+
+	if (last == 0)
+		return id;
+	bifang_catalog_reserve_ledger_ids(last);
+	return bifang_catalog_new_ledger_id();
 }
 
 static BifangLedger *
@@ -196,7 +200,6 @@ create_ledger(const BifangTarget *target, CommandId cid)
 {
 	BifangLedger *l = palloc0(sizeof *l);
 
-	l->id = bifang_catalog_new_ledger_id();
 	l->state = BIFANG_LEDGER_OPEN;
 	l->schema_id = target->schema->schema_id;
 	l->table_id = target->table_id;
@@ -205,10 +208,21 @@ create_ledger(const BifangTarget *target, CommandId cid)
 	l->ns = target->ns;
 	l->table = target->table;
 	l->origin = bifang_catalog_origin();
-	/* Locked before there is anything to find: whoever meets an unlocked directory without a row
-	 * knows that its transaction is gone. */
-	(void) bifang_lock_ledger(l->id, true);
-	l->live_dir = make_directory(target, l->id);
+	for (int attempt = 0;; attempt++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (attempt > NUMBERS_TRIED_MAX)
+			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_FILE),
+							errmsg("no free number for a ledger in \"%s\"", target->live_dir)));
+		/* Locked before there is anything to find: whoever meets an unlocked directory without a
+		 * row knows that its transaction is gone. */
+		l->id = new_number();
+		(void) bifang_lock_ledger(l->id, true);
+		l->live_dir = psprintf("%s/" INT64_FORMAT, target->live_dir, l->id);
+		if (make_directory(target, l->live_dir))
+			break;
+		bifang_unlock_ledger(l->id);
+	}
 	bifang_catalog_insert_ledger(l, cid);
 	return l;
 }

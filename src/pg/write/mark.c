@@ -4,6 +4,7 @@
 #include "pg/write/mark.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "lib/stringinfo.h"
@@ -69,6 +70,11 @@ bifang_mark_text(const BifangMark *m)
 	append_line(&text, "catalog", m->catalog_id);
 	append_line(&text, "namespace", m->ns);
 	append_line(&text, "name", m->name);
+	if (m->end.entry >= 0)
+		appendStringInfo(&text, "end " INT64_FORMAT " " INT64_FORMAT " " INT64_FORMAT "\n",
+						 m->end.entry, m->end.segment, m->end.position);
+	append_line(&text, "lost", m->lost);
+	append_line(&text, "metadata", m->metadata);
 	return text.data;
 }
 
@@ -80,7 +86,10 @@ bifang_mark_ours(const char *uuid, const char *ns, const char *name)
 						.identity = bifang_mark_identity(),
 						.catalog_id = bifang_catalog_id(),
 						.ns = bifang_to_utf8(ns),
-						.name = bifang_to_utf8(name)};
+						.name = bifang_to_utf8(name),
+						.end = {.entry = -1},
+						.lost = "",
+						.metadata = ""};
 }
 
 void
@@ -99,6 +108,45 @@ bifang_mark_write(const char *dir, const BifangMark *m)
 		BIFANG_CHECK(host->unlink(host, path, &err), &err);
 		BIFANG_CHECK(bf_publish_bytes(arena, path, text, strlen(text), &err), &err);
 	}
+	bifang_arena_free(arena);
+}
+
+/* Numbers ------------------------------------------------------------------------------------- */
+
+static char *
+last_ledger_path(void)
+{
+	return psprintf("%s/bifang/live/%u/last", DataDir, MyDatabaseId);
+}
+
+int64
+bifang_mark_last_ledger(void)
+{
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "last", BIFANG_ARENA_MAX_METADATA);
+	BfError err = {0};
+	BfView bytes;
+	int64 id = 0;
+	BfStatus status =
+		bf_source_read_all(arena, last_ledger_path(), MARK_BYTES_MAX, NULL, &bytes, &err);
+
+	if (status == BF_OK)
+		id = strtoi64(pnstrdup((const char *) bytes.ptr, bytes.len), NULL, 10);
+	else if (status != BF_ERR_NOTFOUND)
+		bifang_report(&err);
+	bifang_arena_free(arena);
+	return Max(id, 0);
+}
+
+void
+bifang_mark_set_last_ledger(int64 id)
+{
+	const BfHost *host = bifang_host();
+	BfArena *arena = bifang_arena(CurrentMemoryContext, "last", BIFANG_ARENA_MAX_METADATA);
+	char *text = psprintf(INT64_FORMAT "\n", id);
+	BfError err = {0};
+
+	BIFANG_CHECK(host->unlink(host, last_ledger_path(), &err), &err);
+	BIFANG_CHECK(bf_publish_bytes(arena, last_ledger_path(), text, strlen(text), &err), &err);
 	bifang_arena_free(arena);
 }
 
@@ -135,10 +183,29 @@ decoded(const char *value)
 	return text.data;
 }
 
+/* Three numbers; anything else is not an end. */
+static void
+take_end(BifangMark *m, const char *text)
+{
+	BfLedgerEnd end;
+	char rest;
+
+	if (sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64 "%c", &end.entry, &end.segment,
+			   &end.position, &rest) == 3 &&
+		end.segment >= 0 && end.entry >= end.segment && end.position >= 0)
+		m->end = end;
+}
+
 static void
 take_line(BifangMark *m, const char *line)
 {
-	if (strncmp(line, "catalog ", 8) == 0)
+	if (strncmp(line, "end ", 4) == 0)
+		take_end(m, line + 4);
+	else if (strncmp(line, "lost ", 5) == 0)
+		m->lost = decoded(line + 5);
+	else if (strncmp(line, "metadata ", 9) == 0)
+		m->metadata = decoded(line + 9);
+	else if (strncmp(line, "catalog ", 8) == 0)
 		m->catalog_id = decoded(line + 8);
 	else if (strncmp(line, "namespace ", 10) == 0)
 		m->ns = decoded(line + 10);
@@ -157,7 +224,8 @@ bifang_mark_read(const char *dir, BifangMark *out)
 	BfStatus status = bf_source_read_all(arena, psprintf("%s/" BIFANG_OWNER_FILE, dir),
 										 MARK_BYTES_MAX, NULL, &bytes, &err);
 
-	*out = (BifangMark){.catalog_id = "", .ns = "", .name = ""};
+	*out = (BifangMark){
+		.catalog_id = "", .ns = "", .name = "", .end = {.entry = -1}, .lost = "", .metadata = ""};
 	if (status == BF_OK)
 		text = pnstrdup((const char *) bytes.ptr, bytes.len);
 	bifang_arena_free(arena);

@@ -69,11 +69,23 @@ refuse(const char *dir, const char *whom, const char *detail)
 void
 bifang_owner_claim(const char *dir, const BifangMark *ours)
 {
+	BifangMark m;
+	BifangMarkState state = bifang_mark_read(dir, &m);
+
 	Assert(dir[0] == '/');
-	switch (bifang_owner_of(dir, NULL))
+	if (state == BIFANG_MARK_NONE)
 	{
-		case BIFANG_OWNER_OURS: break;
-		case BIFANG_OWNER_NONE: bifang_mark_write(dir, ours); break;
+		bifang_mark_write(dir, ours);
+		return;
+	}
+	switch (state == BIFANG_MARK_READ ? bifang_owner_by(&m, dir, NULL) : BIFANG_OWNER_OTHER)
+	{
+		case BIFANG_OWNER_OURS:
+			/* Its catalog was to be dropped and was not: what it said then is not so any more. */
+			if (bifang_mark_has_left(&m))
+				bifang_mark_write(dir, ours);
+			break;
+		case BIFANG_OWNER_NONE:
 		case BIFANG_OWNER_OTHER:
 			refuse(dir, "another database", "File \"" BIFANG_OWNER_FILE "\" in it says so.");
 			break;

@@ -45,7 +45,10 @@ sub fill
 		CREATE SERVER outside FOREIGN DATA WRAPPER bifang_fdw OPTIONS (live_dir '$out/live');
 		CREATE SERVER apart FOREIGN DATA WRAPPER bifang_fdw OPTIONS (live_dir '$out/live', warehouse '$out/wh');
 		CREATE FOREIGN TABLE o (w int, i int) SERVER outside;
-		CREATE FOREIGN TABLE a (w int, i int) SERVER apart});
+		CREATE FOREIGN TABLE a (w int, i int) SERVER apart;
+		CREATE FOREIGN TABLE g (w int, i int) SERVER apart;
+		INSERT INTO g SELECT 1, g FROM generate_series(1, 100) g;
+		SELECT bifang.drop_table('apart', 'public', 'g', true)});
 	for my $table (split /, /, $tables)
 	{
 		$node->safe_psql('postgres', "CREATE TABLE ${table}_was (w int, i int)");
