@@ -76,10 +76,18 @@ extern void bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes);
 
 /* entry_index.c */
 
+/* A bit for each entry of a manifest, 0 behind the last one, and room for as many. */
+typedef struct BfiAlive
+{
+	uint64_t *bits;
+	uint64_t *scratch;
+	int32_t n_words;
+} BfiAlive;
+
 /* Clears the bits of entries that the predicate leaves out, as far as indexes tell, and counts
  * them. Makes an index of a column that has been asked for before. */
 extern BfStatus bfi_index_exclude(BfIceCache *c, const BfHost *host, BfiManifestData *data,
-								  const BfIcePruner *pruner, uint64_t *alive, int64_t *by_partition,
+								  const BfIcePruner *pruner, BfiAlive *alive, int64_t *by_partition,
 								  int64_t *by_bounds, BfError *err) BF_MUST_CHECK;
 
 #endif

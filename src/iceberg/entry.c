@@ -330,22 +330,22 @@ static BfStatus
 visit_alive(BfiEntries *r, BfiManifestData *data, BfArena *scratch, BfiEntryVisit visit, void *arg,
 			BfError *err)
 {
-	int32_t n_words = (data->n + 63) / 64;
-	uint64_t *alive;
+	BfiAlive alive = {.n_words = (data->n + 63) / 64};
 
 	BF_ASSERT(data->plain && r->cache != NULL && r->pruner != NULL);
-	BF_NEW_RAW(scratch, alive, n_words, err);
-	memset(alive, 0xff, (size_t) n_words * sizeof *alive);
+	BF_NEW_RAW(scratch, alive.bits, alive.n_words, err);
+	BF_NEW_RAW(scratch, alive.scratch, alive.n_words, err);
+	memset(alive.bits, 0xff, (size_t) alive.n_words * sizeof *alive.bits);
 	if (data->n % 64 != 0)
-		alive[n_words - 1] = (UINT64_C(1) << (data->n % 64)) - 1;
+		alive.bits[alive.n_words - 1] = (UINT64_C(1) << (data->n % 64)) - 1;
 	BF_TRY(bf_check_cancel(r->host, err));
-	BF_TRY(bfi_index_exclude(r->cache, r->host, data, r->pruner, alive, &r->n_by_partition,
+	BF_TRY(bfi_index_exclude(r->cache, r->host, data, r->pruner, &alive, &r->n_by_partition,
 							 &r->n_by_bounds, err));
-	for (int32_t w = 0; w < n_words; w++)
+	for (int32_t w = 0; w < alive.n_words; w++)
 	{
 		if ((w & 15) == 15)
 			BF_TRY(bf_check_cancel(r->host, err));
-		for (uint64_t word = alive[w]; word != 0; word &= word - 1)
+		for (uint64_t word = alive.bits[w]; word != 0; word &= word - 1)
 		{
 			int32_t i = w * 64 + __builtin_ctzll(word);
 

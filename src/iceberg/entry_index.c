@@ -264,33 +264,42 @@ make_index(BfIceCache *c, BfiManifestData *data, const BfIcePruner *pruner, int3
 	return status == BF_ERR_LIMIT ? BF_OK : status;
 }
 
+/* Few hulls are left by most questions, so what they hold is marked, not what the others do. */
 static void
 exclude(const BfiManifestData *data, const BfiFieldIndex *x, const BfIcePruner *pruner,
-		int32_t field, uint64_t *alive, int64_t *count)
+		int32_t field, BfiAlive *alive, int64_t *count)
 {
 	int32_t size = hull_entries(data);
+	uint64_t *left = alive->scratch;
 
 	BF_ASSERT(x->n_hulls == 0 || x->n_hulls == count_hulls(data));
+	if (x->n_hulls == 0)
+		return;
+	memset(left, 0, (size_t) alive->n_words * sizeof *left);
 	for (int32_t h = 0; h < x->n_hulls; h++)
 	{
+		int32_t end = (h + 1) * size < data->n ? (h + 1) * size : data->n;
 
-		if (bfi_prune_may_match(pruner, field, &x->hulls[h]))
+		if (!bfi_prune_may_match(pruner, field, &x->hulls[h]))
 			continue;
-		for (int32_t i = h * size; i < (h + 1) * size && i < data->n; i++)
+		for (int32_t i = h * size; i < end; i++)
 		{
 			int32_t e = x->order[i];
-			uint64_t bit = UINT64_C(1) << (e & 63);
 
 			BF_ASSERT(e >= 0 && e < data->n);
-			*count += (alive[e >> 6] & bit) != 0;
-			alive[e >> 6] &= ~bit;
+			left[e >> 6] |= UINT64_C(1) << (e & 63);
 		}
+	}
+	for (int32_t w = 0; w < alive->n_words; w++)
+	{
+		*count += __builtin_popcountll(alive->bits[w] & ~left[w]);
+		alive->bits[w] &= left[w];
 	}
 }
 
 static BfStatus
 exclude_by(BfIceCache *c, const BfHost *host, BfiManifestData *data, const BfIcePruner *pruner,
-		   int32_t field, bool bounds, uint64_t *alive, int64_t *count, BfError *err)
+		   int32_t field, bool bounds, BfiAlive *alive, int64_t *count, BfError *err)
 {
 	const BfField *f = bfi_pruner_field(pruner, field);
 	BfiFieldIndex *x;
@@ -308,7 +317,7 @@ exclude_by(BfIceCache *c, const BfHost *host, BfiManifestData *data, const BfIce
 
 BfStatus
 bfi_index_exclude(BfIceCache *c, const BfHost *host, BfiManifestData *data,
-				  const BfIcePruner *pruner, uint64_t *alive, int64_t *by_partition,
+				  const BfIcePruner *pruner, BfiAlive *alive, int64_t *by_partition,
 				  int64_t *by_bounds, BfError *err)
 {
 	uint32_t flags = bfi_pruner_flags(pruner);

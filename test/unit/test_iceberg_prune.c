@@ -687,17 +687,21 @@ static void
 check_index(const BfIcePruner *pruner, BfIceCache *cache, BfiManifestData *data, const char *what,
 			Tally *tally)
 {
-	uint64_t alive[(INDEXED + 63) / 64];
+	uint64_t bits[(INDEXED + 63) / 64], scratch[(INDEXED + 63) / 64];
+	BfiAlive alive = {bits, scratch, (INDEXED + 63) / 64};
 	int64_t by_partition = 0, by_bounds = 0, left = 0;
 
-	memset(alive, 0xff, sizeof alive);
-	REQUIRE_OK(bfi_index_exclude(cache, test_host(), data, pruner, alive, &by_partition, &by_bounds,
-								 &test_err));
+	memset(bits, 0xff, sizeof bits);
+	if (INDEXED % 64 != 0)
+		bits[INDEXED / 64] = (UINT64_C(1) << (INDEXED % 64)) - 1;
+	memset(scratch, 0xa5, sizeof scratch);
+	REQUIRE_OK(bfi_index_exclude(cache, test_host(), data, pruner, &alive, &by_partition,
+								 &by_bounds, &test_err));
 	for (int32_t i = 0; i < INDEXED; i++)
 	{
 		const BfiEntry *e = &data->entries[i];
 
-		if ((alive[i / 64] >> (i % 64) & 1) != 0)
+		if ((bits[i / 64] >> (i % 64) & 1) != 0)
 		{
 			left++;
 			continue;
