@@ -279,6 +279,16 @@ CREATE EVENT TRIGGER bifang_on_alter_server ON ddl_command_end
 COMMENT ON EVENT TRIGGER bifang_on_alter_server IS
 	'keeps the tables of servers that get another name or owner';
 
+CREATE FUNCTION bifang.on_alter_foreign_table() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_alter_foreign_table';
+COMMENT ON FUNCTION bifang.on_alter_foreign_table() IS
+	'refuses options that mean nothing for what a foreign table is';
+CREATE EVENT TRIGGER bifang_on_alter_foreign_table ON ddl_command_end
+	WHEN TAG IN ('ALTER FOREIGN TABLE')
+	EXECUTE FUNCTION bifang.on_alter_foreign_table();
+COMMENT ON EVENT TRIGGER bifang_on_alter_foreign_table IS
+	'refuses options that mean nothing for what a foreign table is';
+
 CREATE FUNCTION bifang.on_drop_server() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_server';
 COMMENT ON FUNCTION bifang.on_drop_server() IS

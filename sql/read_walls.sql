@@ -109,6 +109,20 @@ CREATE FOREIGN TABLE past (id bigint) SERVER walls OPTIONS (format 'iceberg', lo
 SELECT failure(format($$ALTER FOREIGN TABLE past OPTIONS (SET format 'parquet', SET location %L)$$, :'pq'));
 ALTER FOREIGN TABLE past OPTIONS (SET format 'parquet', SET location :'pq', DROP ref);
 SELECT (SELECT count(*) FROM past) = (SELECT count(*) FROM file) AS same;
+SELECT option, failure(format($$CREATE FOREIGN TABLE walls.no (a int %s) SERVER walls OPTIONS (format 'kafka_log', location '/x' %s)$$, "column", option))
+	FROM (VALUES ('', $$, location_map 's3://a=/b'$$), ('', $$, verify_checksums 'off'$$), ($$OPTIONS (field_id '1')$$, '')) AS o ("column", option);
+SELECT failure($$CREATE FOREIGN TABLE walls.no (a int OPTIONS (field_id '1')) SERVER walls OPTIONS (format 'parquet', location '/x')$$) AS field_id;
+SELECT failure($$CREATE FOREIGN TABLE walls.no (a int) SERVER walls OPTIONS (format 'parquet', location '/x', location_map 's3://a=/b')$$) AS location_map;
+CREATE FOREIGN TABLE sums (id bigint) SERVER walls OPTIONS (format 'parquet', location :'pq', verify_checksums 'off');
+SELECT failure($$ALTER FOREIGN TABLE sums ALTER COLUMN id OPTIONS (ADD field_id '1')$$) AS of_column;
+SELECT failure($$ALTER FOREIGN TABLE sums ADD COLUMN more int OPTIONS (field_id '1')$$) AS of_new_column;
+DROP FOREIGN TABLE sums;
+SELECT failure($$ALTER FOREIGN TABLE options_of_log OPTIONS (ADD ref 'main')$$) AS format_of_server;
+SELECT failure($$ALTER SERVER walls_log OPTIONS (SET format 'parquet')$$) AS of_tables;
+SELECT failure($$ALTER SERVER walls_log OPTIONS (DROP format)$$) AS of_tables;
+ALTER FOREIGN TABLE options_of_log OPTIONS (ADD format 'kafka_log');
+ALTER SERVER walls_log OPTIONS (SET format 'parquet');
+ALTER SERVER walls_log OPTIONS (SET format 'kafka_log');
 -- What is there already is let be, and what a dump brings.
 BEGIN;
 SET LOCAL check_function_bodies = off;

@@ -16,6 +16,7 @@ typedef struct BifangFormat
 	const char *location; /* what option location names; NULL = it has none */
 	bool lake;			  /* an Iceberg table, in the catalog unless there is a location */
 	bool log;			  /* records of a log: partitions of topics, transactions */
+	bool parquet;		  /* rows may be in Parquet files */
 	bool needs_location;  /* without one there is no table */
 } BifangFormat;
 

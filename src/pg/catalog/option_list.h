@@ -10,8 +10,8 @@
  *
  *   default   VALUE("true") is what the member has when the option is not given; TOLD("...") only
  *             says what is done then
- *   tables    LAKES, LOGS: those whose format (formats.h) says that they are such make use of it,
- *             and on no others it may be set; ALL
+ *   tables    LAKES, LOGS, PARQUET: those whose format (formats.h) says that they are such make use
+ *             of it, and on no others it may be set; ALL
  */
 #ifndef BIFANG_PG_CATALOG_OPTION_LIST_H
 #define BIFANG_PG_CATALOG_OPTION_LIST_H
@@ -103,7 +103,7 @@ typedef enum BifangIsolation
 /* What becomes of what was recorded: paths, values, bytes. */
 #define BIFANG_VALUE_OPTIONS(X) \
 	X(location_map, "location_map", MAP, ON_SERVER | ON_TABLE | ON_IMPORT, \
-	  NO_DEFAULT, READERS, ALL, \
+	  NO_DEFAULT, READERS, LAKES, \
 	  "where files are that the metadata names: 'hdfs://nn:8020/wh=/data/wh,s3://b/x=/mnt/x'") \
 	X(invalid_text, "invalid_text", TEXT_POLICY, ON_SERVER | ON_TABLE, \
 	  VALUE("error"), ANYONE, ALL, \
@@ -112,7 +112,7 @@ typedef enum BifangIsolation
 	  VALUE("error"), ANYONE, ALL, \
 	  "numbers, dates and times that the declared type cannot hold: an error or NULL") \
 	X(verify_checksums, "verify_checksums", BOOL, ON_SERVER | ON_TABLE, \
-	  VALUE("true"), ANYONE, ALL, \
+	  VALUE("true"), ANYONE, PARQUET, \
 	  "whether checksums of Parquet pages are looked at, where the writer stored them")
 
 /* Where the server keeps its tables. */
@@ -173,7 +173,7 @@ typedef enum BifangIsolation
 /* What a column is. */
 #define BIFANG_COLUMN_OPTIONS(X) \
 	X(field_id, "field_id", INT, ON_COLUMN, \
-	  NO_DEFAULT, ANYONE, ALL, \
+	  NO_DEFAULT, ANYONE, LAKES, \
 	  "the column's field id in the lake table; without it the name decides") \
 	X(meta, "meta", META, ON_COLUMN, \
 	  NO_DEFAULT, ANYONE, ALL, \

@@ -279,6 +279,12 @@ of_logs(const BifangFormat *f)
 	return f->log;
 }
 
+static bool
+of_parquet(const BifangFormat *f)
+{
+	return f->parquet;
+}
+
 /* What the columns of option_list.h mean here. */
 #define ON_SERVER BIFANG_ON_SERVER
 #define ON_TABLE BIFANG_ON_TABLE
@@ -294,6 +300,7 @@ of_logs(const BifangFormat *f)
 #define ALL NULL
 #define LAKES of_lakes
 #define LOGS of_logs
+#define PARQUET of_parquet
 
 #define ROW(target, m, n, t, p, standard, r, k, text) \
 	{.name = n,                                       \

@@ -173,6 +173,19 @@ check_partition(const BifangOptions *o, const BifangLakeTable *row)
 /* The command --------------------------------------------------------------------------------- */
 
 static void
+check_column_options(Oid relid, const BifangFormat *format)
+{
+	Relation rel = relation_open(relid, NoLock);
+	TupleDesc desc = RelationGetDescr(rel);
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			bifang_option_check_format(GetForeignColumnOptions(relid, (AttrNumber) (i + 1)),
+									   BIFANG_ON_COLUMN, format);
+	relation_close(rel, NoLock);
+}
+
+static void
 bind_table(Oid relid)
 {
 	BifangOptions o;
@@ -183,6 +196,7 @@ bind_table(Oid relid)
 	bifang_options_get(relid, &o);
 	given = o.table != NULL;
 	bifang_option_check_format(GetForeignTable(relid)->options, BIFANG_ON_TABLE, o.format);
+	check_column_options(relid, o.format);
 	if (!o.format->lake || o.location != NULL)
 		return;
 	if (o.ns == NULL)

@@ -30,6 +30,7 @@
 
 #include "pg/catalog/identity.h"
 #include "pg/catalog/walls.h"
+#include "pg/lake/alter.h"
 
 PG_FUNCTION_INFO_V1(bifang_share_catalog);
 PG_FUNCTION_INFO_V1(bifang_unshare_catalog);
@@ -192,14 +193,6 @@ bifang_catalog_of_server(PG_FUNCTION_ARGS)
 
 /* Servers that change ------------------------------------------------------------------------- */
 
-static void
-check_event(FunctionCallInfo fcinfo, const char *function)
-{
-	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-						errmsg("%s must be called as event trigger", function)));
-}
-
 /* While the extension itself goes, its tables may be gone already. */
 static bool
 has_catalog(void)
@@ -219,12 +212,21 @@ server_altered(const char *name, const char *old_name)
 		bifang_catalog_server_changed(s->serverid, old_name);
 }
 
+static void
+options_altered(const char *name)
+{
+	ForeignServer *s = GetForeignServerByName(name, true);
+
+	if (s != NULL && s->fdwid == get_foreign_data_wrapper_oid("bifang_fdw", true))
+		bifang_check_tables_of_server(s->serverid);
+}
+
 Datum
 bifang_on_alter_server(PG_FUNCTION_ARGS)
 {
 	const Node *command;
 
-	check_event(fcinfo, "bifang.on_alter_server()");
+	bifang_check_event(fcinfo, "bifang.on_alter_server()");
 	command = ((EventTriggerData *) fcinfo->context)->parsetree;
 	if (IsBinaryUpgrade || !has_catalog())
 		PG_RETURN_NULL();
@@ -233,6 +235,8 @@ bifang_on_alter_server(PG_FUNCTION_ARGS)
 					   strVal(((const RenameStmt *) command)->object));
 	else if (IsA(command, AlterOwnerStmt))
 		server_altered(strVal(((const AlterOwnerStmt *) command)->object), NULL);
+	else if (IsA(command, AlterForeignServerStmt))
+		options_altered(((const AlterForeignServerStmt *) command)->servername);
 	PG_RETURN_NULL();
 }
 
@@ -251,7 +255,7 @@ tell_left(const char *server, List *catalogs)
 Datum
 bifang_on_drop_server(PG_FUNCTION_ARGS)
 {
-	check_event(fcinfo, "bifang.on_drop_server()");
+	bifang_check_event(fcinfo, "bifang.on_drop_server()");
 	if (IsBinaryUpgrade || !has_catalog())
 		PG_RETURN_NULL();
 	SPI_connect();

@@ -176,7 +176,7 @@ append_columns(BifangImport *im, const char *table, const BfSchema *schema)
 			typid = JSONBOID;
 		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(name),
 						 bifang_pg_type_text(typid, typmod));
-		if (f->id > 0)
+		if (f->id > 0 && im->options.format->lake)
 			appendStringInfo(s, " OPTIONS (field_id '%d')", f->id);
 	}
 	return true;

@@ -96,6 +96,7 @@ const BifangKind bifang_kind_files = {
 	.format = {.name = "parquet",
 			   .is = "plain Parquet files",
 			   .location = "file, directory or glob",
+			   .parquet = true,
 			   .needs_location = true},
 	.tiers = bf_scan_file_tiers,
 	.open = open_files,
