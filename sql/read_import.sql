@@ -61,6 +61,37 @@ SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'names_odd'::re
 SELECT * FROM names_odd WHERE ctid_ = 5 AND xmin_ = 'x';
 SELECT count(*) FROM names_odd WHERE ctid_ = 2;
 
+-- Files whose columns only options can name: too long, empty, several of one name.
+\set ECHO none
+SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (format %L, location %L)', 'parquet', :'data' || '/odd/names*.parquet') \gexec
+\set ECHO all
+SELECT attrelid::regclass, attname, attfdwoptions FROM pg_attribute WHERE attrelid IN ('names'::regclass, 'names_ids'::regclass) AND attnum > 0 ORDER BY attrelid, attnum;
+\x on
+SELECT * FROM names;
+\x off
+SELECT * FROM names_ids;
+SELECT a_4, column_4_2 FROM names WHERE a_3 = 1011 AND ctid_ = 1016;
+SELECT count(*) FROM names WHERE a = 11 OR a_4 = 'none';
+-- By hand, and with another name in SQL.
+SET client_min_messages = warning;
+SELECT format('CREATE FOREIGN TABLE by_hand (nameless bigint OPTIONS (column_name %L), fourth bigint OPTIONS (column_name %L, occurrence %L), a text OPTIONS (occurrence %L)) SERVER rim OPTIONS (format %L, location %L)',
+	'', 'a', 4, 3, 'parquet', :'data' || '/odd/names.parquet') AS command \gset
+:command;
+SELECT nameless, a FROM by_hand;
+\set VERBOSITY sqlstate
+SELECT fourth FROM by_hand;
+\set VERBOSITY default
+ALTER FOREIGN TABLE by_hand RENAME nameless TO called;
+ALTER FOREIGN TABLE by_hand ALTER fourth OPTIONS (SET occurrence '2');
+SELECT called, fourth FROM by_hand WHERE fourth > 500;
+-- A lake table with such a name, made and written.
+CREATE FOREIGN TABLE lake_names (id int, n text OPTIONS (column_name 'a name that has more than sixty-three bytes and so can''t be one in SQL')) SERVER rim;
+INSERT INTO lake_names VALUES (1, 'one');
+SELECT * FROM lake_names WHERE n = 'one';
+CREATE FOREIGN TABLE lake_names_too (other text OPTIONS (column_name 'a name that has more than sixty-three bytes and so can''t be one in SQL')) SERVER rim OPTIONS ("table" 'lake_names');
+SELECT * FROM lake_names_too;
+SET client_min_messages = notice;
+
 -- One that has more columns than a table can have, a directory among the files, one that nobody may
 -- read: the others are imported all the same.
 \set mixed 'cat >/dev/null; mkdir -p ' :lake '/mixed/dir.parquet ' :lake '/mixed/closed; cp ' :data '/odd/wide.parquet ' :data '/found/uml.parquet ' :lake '/mixed; cp ' :data '/found/uml.parquet ' :lake '/mixed/closed; chmod 0 ' :lake '/mixed/closed'

@@ -10,8 +10,8 @@
  *
  *   default   VALUE("true") is what the member has when the option is not given; TOLD("...") only
  *             says what is done then
- *   tables    LAKES, LOGS, PARQUET: those whose format (formats.h) says that they are such make use
- *             of it, and on no others it may be set; ALL
+ *   tables    LAKES, LOGS, FILES, PARQUET: those whose format (formats.h) says that they are such
+ * make use of it, and on no others it may be set; ALL
  */
 #ifndef BIFANG_PG_CATALOG_OPTION_LIST_H
 #define BIFANG_PG_CATALOG_OPTION_LIST_H
@@ -35,6 +35,7 @@ typedef enum BifangIsolation
 
 /* Types of options, as C types. Pointers are NULL where there is neither option nor default. */
 #define BIFANG_TYPE_TEXT const char * /* not empty */
+#define BIFANG_TYPE_ANY const char *  /* any text, also an empty one */
 #define BIFANG_TYPE_PATH const char * /* absolute and local; file:// is allowed and gone here */
 #define BIFANG_TYPE_INT int32		  /* positive */
 #define BIFANG_TYPE_PORT const char * /* 1 to 65535, as text */
@@ -175,6 +176,12 @@ typedef enum BifangIsolation
 	X(field_id, "field_id", INT, ON_COLUMN, \
 	  NO_DEFAULT, ANYONE, LAKES, \
 	  "the column's field id in the lake table; without it the name decides") \
+	X(column_name, "column_name", ANY, ON_COLUMN, \
+	  TOLD("the column's name in SQL"), ANYONE, ALL, \
+	  "the column's name in what is read, where SQL cannot have it or has another one") \
+	X(occurrence, "occurrence", INT, ON_COLUMN, \
+	  VALUE("1"), ANYONE, FILES, \
+	  "which one it is of several columns of that name in a file, counted from 1") \
 	X(meta, "meta", META, ON_COLUMN, \
 	  NO_DEFAULT, ANYONE, ALL, \
 	  "the column is no column of the table but tells where a row came from")

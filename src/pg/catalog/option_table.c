@@ -238,6 +238,7 @@ take_format(const OptionDef *d, const char *value, void *at)
 	static const OptionType type_##type = {.words = words_##type, .take = take_word}
 
 OPTION_TYPE(TEXT, const char *, .kind = "text", .take = take_name);
+OPTION_TYPE(ANY, const char *, .kind = "text", .take = take_text);
 OPTION_TYPE(PATH, const char *, .kind = "path", .take = take_path);
 OPTION_TYPE(INT, int32, .kind = "positive integer", .take = take_int);
 OPTION_TYPE(PORT, const char *, .kind = "port number", .take = take_port);
@@ -285,6 +286,12 @@ of_parquet(const BifangFormat *f)
 	return f->parquet;
 }
 
+static bool
+of_files(const BifangFormat *f)
+{
+	return f->parquet && !f->lake;
+}
+
 /* What the columns of option_list.h mean here. */
 #define ON_SERVER BIFANG_ON_SERVER
 #define ON_TABLE BIFANG_ON_TABLE
@@ -301,6 +308,7 @@ of_parquet(const BifangFormat *f)
 #define LAKES of_lakes
 #define LOGS of_logs
 #define PARQUET of_parquet
+#define FILES of_files
 
 #define ROW(target, m, n, t, p, standard, r, k, text) \
 	{.name = n,                                       \

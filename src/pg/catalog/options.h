@@ -18,6 +18,13 @@ extern void bifang_options_get(Oid foreigntableid, BifangOptions *out);
 extern void bifang_server_options_get(Oid serverid, BifangOptions *out);
 extern void
 bifang_column_options_get(Oid foreigntableid, AttrNumber attnum, BifangColumnOptions *out);
+/* The name by which the column is looked for, in the database's encoding. */
+static inline const char *
+bifang_column_name(const BifangColumnOptions *o, const char *sql_name)
+{
+	return o->column_name != NULL ? o->column_name : sql_name;
+}
+
 /* Of the user mapping that counts for this user on the server; raises when there is none. */
 extern void bifang_login_options_get(Oid userid, Oid serverid, BifangLoginOptions *out);
 /* Options of IMPORT FOREIGN SCHEMA, checked, over those of the server in *io. */

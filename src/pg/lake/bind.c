@@ -64,8 +64,10 @@ bind_column(Oid relid, Form_pg_attribute att, const BfSchema *schema, const Bifa
 	bifang_column_options_get(relid, att->attnum, &options);
 	if (options.meta != BF_FACT_NONE)
 		return;
-	f = options.field_id > 0 ? bf_schema_find_id(schema, options.field_id)
-							 : bf_schema_find_name(schema, bifang_to_utf8(NameStr(att->attname)));
+	f = options.field_id > 0
+			? bf_schema_find_id(schema, options.field_id)
+			: bf_schema_find_name(
+				  schema, bifang_to_utf8(bifang_column_name(&options, NameStr(att->attname))));
 	if (f < 0)
 		ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 						errmsg("lake table %s.%s exists already and has no column \"%s\"", row->ns,

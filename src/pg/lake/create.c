@@ -94,8 +94,8 @@ bifang_schema_of_relation(Oid relid)
 		if (rel->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 			bifang_column_options_get(relid, att->attnum, &options);
 		if (options.meta == BF_FACT_NONE)
-			add_field(schema, NameStr(att->attname), att->atttypid, att->atttypmod,
-					  att->attnotnull);
+			add_field(schema, bifang_column_name(&options, NameStr(att->attname)), att->atttypid,
+					  att->atttypmod, att->attnotnull);
 	}
 	relation_close(rel, AccessShareLock);
 	return schema;

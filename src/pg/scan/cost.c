@@ -106,8 +106,14 @@ is_search(const BifangScanAsk *ask, RelOptInfo *rel, Node *clause)
 	ListCell *lc;
 
 	foreach (lc, attrs)
-		if (!ask->kind->searches(get_attname(ask->relid, (AttrNumber) lfirst_int(lc), false)))
+	{
+		AttrNumber attnum = (AttrNumber) lfirst_int(lc);
+		BifangColumnOptions o;
+
+		bifang_column_options_get(ask->relid, attnum, &o);
+		if (!ask->kind->searches(bifang_column_name(&o, get_attname(ask->relid, attnum, false))))
 			return false;
+	}
 	return attrs != NIL;
 }
 

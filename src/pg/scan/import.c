@@ -93,54 +93,94 @@ bifang_import_unread(const char *table, const char *place, const char *why, BfEr
 	bifang_import_left_out(table, "%s", why);
 }
 
-/* The name that column i gets: its own, or, where PostgreSQL cannot hold that and a field id says
- * which column is meant, one that is like it. NULL (with a WARNING) when there is none. */
+/* Field ids count in lake tables only. */
+static bool
+has_id(const BifangImport *im, const BfField *f)
+{
+	return f->id > 0 && im->options.format->lake;
+}
+
+/* Nobody's yet, and no other column's by right. */
+static bool
+is_free(const char *name, const BfSchema *schema, int32 i, List *taken)
+{
+	const char *utf8 = bifang_to_utf8(name);
+
+	for (int32 k = 0; k < schema->n_fields; k++)
+		if (k != i && strcmp(schema->fields[k].name, utf8) == 0 &&
+			strcmp(schema->fields[i].name, utf8) != 0)
+			return false;
+	return SystemAttributeByName(name) == NULL && !bifang_import_has_name(taken, name);
+}
+
+/* Column i's name as SQL can have it: like `name`, and free. `number` is the first to be put behind
+ * it. */
 static const char *
-column_name(const char *table, const BfSchema *schema, int32 i, List *taken)
+make_up_name(const char *like, int32 number, const BfSchema *schema, int32 i, List *taken)
+{
+	for (int k = 1;; k++)
+	{
+		char suffix[16] = "";
+		int room;
+		char *name;
+
+		if (k > 1)
+			snprintf(suffix, sizeof suffix, "_%d", k == 2 ? number : k);
+		room = NAMEDATALEN - 1 - (int) strlen(suffix);
+		name = psprintf("%.*s%s", pg_mbcliplen(like, (int) strlen(like), room), like, suffix);
+		if (SystemAttributeByName(name) != NULL)
+			name = psprintf("%s_", name);
+		if (is_free(name, schema, i, taken))
+			return name;
+	}
+}
+
+/* The name that column i gets: its own, or, where SQL cannot have that, one that is like it. NULL
+ * (with a WARNING) when nothing could say which column is meant. */
+static const char *
+column_name(const BifangImport *im, const char *table, const BfSchema *schema, int32 i, List *taken)
 {
 	const BfField *f = &schema->fields[i];
 	const char *own = bifang_from_utf8(f->name);
-	char *name = own == NULL ? NULL : pstrdup(own);
-	Size length = own == NULL ? 0 : strlen(own);
-	char suffix[16] = "";
+	const char *name;
 
-	if (length == 0 || (length >= NAMEDATALEN && f->id <= 0))
+	if (own == NULL && !has_id(im, f))
 	{
 		bifang_import_left_out(table, "column %d has a name that PostgreSQL cannot hold", i + 1);
 		return NULL;
 	}
-	name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1)] = '\0';
-	if (SystemAttributeByName(name) != NULL)
-	{
-		if (f->id <= 0)
-		{
-			bifang_import_left_out(table, "column \"%s\" has the name of a system column", name);
-			return NULL;
-		}
-		name = psprintf("%s_", name);
-	}
-	if (bifang_import_has_name(taken, name))
-	{
-		if (f->id <= 0)
-		{
-			bifang_import_left_out(table, "it has two columns \"%s\"", name);
-			return NULL;
-		}
-		snprintf(suffix, sizeof suffix, "_%d", f->id);
-		length = strlen(name);
-		name[pg_mbcliplen(name, (int) length, NAMEDATALEN - 1 - (int) strlen(suffix))] = '\0';
-		name = psprintf("%s%s", name, suffix);
-		if (bifang_import_has_name(taken, name))
-		{
-			bifang_import_left_out(table, "it has two columns \"%s\"", name);
-			return NULL;
-		}
-	}
+	if (own == NULL)
+		own = bifang_shown(f->name);
+	name = make_up_name(own[0] != '\0' ? own : psprintf("column_%d", i + 1),
+						has_id(im, f) ? f->id : 2, schema, i, taken);
 	if (strcmp(name, own) != 0)
 		ereport(NOTICE,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("column \"%s\" of table \"%s\" is imported as \"%s\"", own, table, name)));
 	return name;
+}
+
+/* What says which column it is, when its name in SQL does not. */
+static void
+append_column_options(BifangImport *im, const BfSchema *schema, int32 i, const char *name)
+{
+	const BfField *f = &schema->fields[i];
+	int32 occurrence = 1;
+
+	if (has_id(im, f))
+	{
+		appendStringInfo(&im->command, " OPTIONS (field_id '%d')", f->id);
+		return;
+	}
+	for (int32 k = 0; k < i; k++)
+		occurrence += strcmp(schema->fields[k].name, f->name) == 0;
+	if (strcmp(name, bifang_from_utf8(f->name)) == 0 && occurrence == 1)
+		return;
+	appendStringInfo(&im->command, " OPTIONS (column_name %s",
+					 quote_literal_cstr(bifang_from_utf8(f->name)));
+	if (occurrence > 1)
+		appendStringInfo(&im->command, ", occurrence '%d'", occurrence);
+	appendStringInfoChar(&im->command, ')');
 }
 
 /* Column definitions; false (with a WARNING) when one of them cannot be declared. */
@@ -159,7 +199,7 @@ append_columns(BifangImport *im, const char *table, const BfSchema *schema)
 	for (int32 i = 0; i < schema->n_fields; i++)
 	{
 		const BfField *f = &schema->fields[i];
-		const char *name = column_name(table, schema, i, taken);
+		const char *name = column_name(im, table, schema, i, taken);
 		Oid typid;
 		int32 typmod;
 
@@ -176,8 +216,7 @@ append_columns(BifangImport *im, const char *table, const BfSchema *schema)
 			typid = JSONBOID;
 		appendStringInfo(s, "%s\n\t%s %s", i == 0 ? "" : ",", quote_identifier(name),
 						 bifang_pg_type_text(typid, typmod));
-		if (f->id > 0 && im->options.format->lake)
-			appendStringInfo(s, " OPTIONS (field_id '%d')", f->id);
+		append_column_options(im, schema, i, name);
 	}
 	return true;
 }

@@ -44,7 +44,9 @@ typedef struct BifangColumn
 	Oid typid;
 	int32 typmod;
 	const char *name;
-	int32 field_id; /* 0 = by name */
+	const char *source; /* the name that is looked for, when there is no id */
+	int32 occurrence;	/* among columns of that name */
+	int32 field_id;		/* 0 = by name */
 	BifangSourceKind kind;
 	int32 number;	/* field or BfFact; after binding */
 	int32 vector;	/* number of the batch's vector; -1 for META */
@@ -77,6 +79,7 @@ typedef struct BifangScanColumns
 	int32 n_vectors;
 	int32 *numbers;		/* of fields, by vector */
 	const char **names; /* by vector */
+	int32 *occurrences; /* likewise */
 	bool want_entry;
 	bool want_lineage; /* row_id or last_updated_sequence_number */
 	bool bound;		   /* columns have been matched with the schema */

@@ -41,6 +41,8 @@ bifang_scan_init_column(BifangScan *s, BifangColumn *c, Form_pg_attribute att)
 	c->typid = att->atttypid;
 	c->typmod = att->atttypmod;
 	c->name = pstrdup(NameStr(att->attname));
+	c->source = pstrdup(bifang_column_name(&co, c->name));
+	c->occurrence = co.occurrence;
 	c->field_id = co.field_id;
 	c->vector = -1;
 	c->number = -1;
@@ -84,12 +86,15 @@ static int32
 vector_for(BifangScan *s, const BifangColumn *c)
 {
 	for (int32 v = 0; v < s->cols.n_vectors; v++)
-		if (c->kind == BIFANG_FROM_NAME ? strcmp(s->cols.names[v], bifang_to_utf8(c->name)) == 0
-										: s->cols.numbers[v] == c->number)
+		if (c->kind == BIFANG_FROM_NAME
+				? strcmp(s->cols.names[v], bifang_to_utf8(c->source)) == 0 &&
+					  s->cols.occurrences[v] == c->occurrence
+				: s->cols.numbers[v] == c->number)
 			return v;
 	Assert(s->cols.n_vectors < s->cols.n);
 	s->cols.numbers[s->cols.n_vectors] = c->number;
-	s->cols.names[s->cols.n_vectors] = bifang_to_utf8(c->name);
+	s->cols.names[s->cols.n_vectors] = bifang_to_utf8(c->source);
+	s->cols.occurrences[s->cols.n_vectors] = c->occurrence;
 	return s->cols.n_vectors++;
 }
 
@@ -98,6 +103,7 @@ bifang_scan_bind_columns(BifangScan *s)
 {
 	s->cols.numbers = palloc0((Size) (s->cols.n + 1) * sizeof *s->cols.numbers);
 	s->cols.names = palloc0((Size) (s->cols.n + 1) * sizeof *s->cols.names);
+	s->cols.occurrences = palloc0((Size) (s->cols.n + 1) * sizeof *s->cols.occurrences);
 	for (int32 i = 0; i < s->cols.n; i++)
 	{
 		BifangColumn *c = &s->cols.list[i];
@@ -106,7 +112,7 @@ bifang_scan_bind_columns(BifangScan *s)
 			continue;
 		if (c->kind == BIFANG_FROM_FIELD)
 		{
-			c->number = s->work->kind->column(s->work, s->relname, c->field_id, c->name);
+			c->number = s->work->kind->column(s->work, s->relname, c->field_id, c->source);
 			Assert(c->number >= 0 && c->number < s->work->schema->n_fields);
 		}
 		c->vector = vector_for(s, c);

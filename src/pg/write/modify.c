@@ -113,7 +113,8 @@ bind_columns(BifangModify *m, Relation rel)
 		}
 		f = options.field_id > 0
 				? bf_schema_find_id(schema, options.field_id)
-				: bf_schema_find_name(schema, bifang_to_utf8(NameStr(att->attname)));
+				: bf_schema_find_name(
+					  schema, bifang_to_utf8(bifang_column_name(&options, NameStr(att->attname))));
 		if (f < 0)
 			ereport(ERROR, (errcode(ERRCODE_FDW_COLUMN_NAME_NOT_FOUND),
 							errmsg("lake table %s.%s has no column \"%s\"", m->table.row.ns,

@@ -1,7 +1,8 @@
 /*
  * pg/scan/files/unit.c: a Parquet file that belongs to no lake table, as rows.
  *
- * Columns are found by name: exactly, else without regard to case when only one matches. They come
+ * Columns are found by name: exactly, else without regard to case when only one matches; of several
+ * of one name the first, or the one that the option occurrence says. They come
  * in the file's own types, which may differ from file to file; the scan converts from those.
  */
 #include "pg/scan/files/internal.h"
@@ -29,10 +30,32 @@ without_ids(BfArena *a, BfField *f, BfError *err)
 	return BF_OK;
 }
 
+/* -1: there are not as many of exactly that name. */
+static int32_t
+find_occurrence(const BfSchema *s, const char *name, int32_t occurrence)
+{
+	for (int32_t i = 0; i < s->n_fields; i++)
+		if (strcmp(s->fields[i].name, name) == 0 && --occurrence == 0)
+			return i;
+	return -1;
+}
+
+/* One that its name doesn't find: by its id, or by its place where the file has no ids at all. */
 static BfStatus
-choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_t n, BfSchema **out,
+by_place(BfArena *a, BfParquetFile *file, int32_t column, BfField *f, BfError *err)
+{
+	if (bf_parquet_has_field_ids(file))
+		return BF_OK;
+	BF_TRY(without_ids(a, f, err));
+	f->id = column + 1;
+	return BF_OK;
+}
+
+static BfStatus
+choose_columns(BfArena *a, BfParquetFile *file, const BifangScanColumns *cols, BfSchema **out,
 			   BfError *err)
 {
+	int32_t n = cols->n_vectors;
 	const BfSchema *from = bf_parquet_schema(file);
 	BfSchema *schema;
 
@@ -41,12 +64,20 @@ choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_
 	schema->n_fields = n;
 	for (int32_t i = 0; i < n; i++)
 	{
-		int32_t column = bf_fields_find(from->fields, from->n_fields, names[i]);
+		bool first = cols->occurrences[i] == 1;
+		int32_t column = first ? bf_fields_find(from->fields, from->n_fields, cols->names[i])
+							   : find_occurrence(from, cols->names[i], cols->occurrences[i]);
 
+		if (column < 0 && !first)
+			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no %d columns \"%s\"", cols->occurrences[i],
+					cols->names[i]);
 		if (column < 0)
-			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no column \"%s\"", names[i]);
+			BF_FAIL(err, BF_ERR_NOTFOUND, "the file has no column \"%s\"", cols->names[i]);
 		schema->fields[i] = from->fields[column];
-		BF_TRY(without_ids(a, &schema->fields[i], err));
+		if (first)
+			BF_TRY(without_ids(a, &schema->fields[i], err));
+		else
+			BF_TRY(by_place(a, file, column, &schema->fields[i], err));
 	}
 	*out = schema;
 	return BF_OK;
@@ -54,11 +85,11 @@ choose_columns(BfArena *a, BfParquetFile *file, const char *const *names, int32_
 
 /* *schema has one field per name, as the file describes it. */
 static BfStatus
-open_file(BfArena *a, const char *path, const char *const *names, int32_t n, BfIoCounters *io,
+open_file(BfArena *a, const char *path, const BifangScanColumns *cols, BfIoCounters *io,
 		  BfParquetFile **file, BfSchema **schema, BfError *err)
 {
 	BF_TRY(bf_footer_open(bifang_footer_cache(), a, path, io, file, err));
-	if (choose_columns(a, *file, names, n, schema, err) != BF_OK)
+	if (choose_columns(a, *file, cols, schema, err) != BF_OK)
 		return bf_error_object(err, path);
 	return BF_OK;
 }
@@ -76,9 +107,7 @@ bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 	BfError err;
 
 	bf_error_clear(&err);
-	BIFANG_CHECK(
-		open_file(a, u->path, s->cols.names, s->cols.n_vectors, &s->count.io, &file, &schema, &err),
-		&err);
+	BIFANG_CHECK(open_file(a, u->path, &s->cols, &s->count.io, &file, &schema, &err), &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
 	bifang_learned_file(s->relid, file);
