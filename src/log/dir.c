@@ -32,15 +32,26 @@ typedef struct FoundFile
 	FileKind kind;
 } FoundFile;
 
+bool
+bf_segment_name(const char *name, int64_t *base_offset, const char **suffix)
+{
+	if (bf_ascii_number(name, strlen(name), BF_ENTRY_MAX, base_offset) != NAME_DIGITS ||
+		*base_offset < 0 || name[NAME_DIGITS] != '.')
+		return false;
+	*suffix = name + NAME_DIGITS;
+	return true;
+}
+
 static bool
 parse_name(const char *name, FoundFile *out)
 {
+	const char *suffix;
 	int64_t offset;
 
-	if (bf_ascii_number(name, NAME_DIGITS, BF_ENTRY_MAX, &offset) < NAME_DIGITS || offset < 0)
+	if (!bf_segment_name(name, &offset, &suffix))
 		return false;
 	for (int k = 0; k < FILE_KINDS; k++)
-		if (strcmp(name + NAME_DIGITS, suffixes[k]) == 0)
+		if (strcmp(suffix, suffixes[k]) == 0)
 		{
 			*out = (FoundFile){offset, (FileKind) k};
 			return true;

@@ -54,6 +54,10 @@ typedef struct BfSegmentInfo
 
 typedef struct BfLogDir BfLogDir;
 
+/* Is it the name of one of a segment's files, 20 digits and a suffix? The digits are its first
+ * offset. */
+extern bool bf_segment_name(const char *name, int64_t *base_offset, const char **suffix);
+
 /* `counters` may be NULL; it is added to. */
 extern BfStatus bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters,
 								BfLogDir **out, BfError *err) BF_MUST_CHECK;

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "log/offload.h"
+#include "log/segment.h"
 #include "pg/catalog/cache.h"
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
@@ -185,11 +186,12 @@ bifang_log_segment(PG_FUNCTION_ARGS)
 
 	if (one)
 	{
-		const char *name = strrchr(path, '/') + 1;
+		const char *suffix;
+		int64_t first;
 
 		*strrchr(dir, '/') = '\0';
-		if (strspn(name, "0123456789") == 20)
-			range.first = strtoll(name, NULL, 10);
+		if (bf_segment_name(strrchr(path, '/') + 1, &first, &suffix))
+			range.first = first;
 	}
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_log_dir_open(a, dir, NULL, &d, &err), &err);

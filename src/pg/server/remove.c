@@ -11,6 +11,8 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 
+#include "log/segment.h"
+
 #define DEPTH_MAX 32
 #define TMP_DIGITS 16
 
@@ -83,11 +85,14 @@ static bool
 is_ledger_name(const char *name, size_t len)
 {
 	static const char *const segment[] = {".log", ".index", ".timeindex"};
+	const char *suffix;
+	int64_t base;
 
-	for (int i = 0; i < (int) lengthof(segment); i++)
-		if (len == 20 + strlen(segment[i]) && strspn(name, "0123456789") == 20 &&
-			ends_in(name, len, segment[i]))
-			return true;
+	if (bf_segment_name(name, &base, &suffix))
+		for (int i = 0; i < (int) lengthof(segment); i++)
+			if (ends_in(suffix, len - (size_t) (suffix - name), segment[i]) &&
+				suffix + strlen(segment[i]) == name + len)
+				return true;
 	return (len == 11 && memcmp(name, "schema.json", 11) == 0) ||
 		   (len == 5 && memcmp(name, "table", 5) == 0);
 }

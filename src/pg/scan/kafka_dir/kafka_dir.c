@@ -8,6 +8,7 @@
 
 #include "exec/read/kafka_dir.h"
 #include "exec/read/kafka_reader.h"
+#include "log/segment.h"
 #include "pg/scan/kafka_dir/internal.h"
 #include "pg/scan/location.h"
 #include "pg/scan/unit.h"
@@ -32,22 +33,22 @@ static BfStatus
 add_segment(void *arg, const char *name, BfPathKind kind, BfError *err)
 {
 	Segments *s = arg;
-	int64 base;
+	const char *suffix;
+	int64_t base;
 	struct stat st;
 	char path[MAXPGPATH * 2];
 
 	(void) err;
-	if (kind != BF_PATH_FILE || strspn(name, "0123456789") != 20 ||
-		(strcmp(name + 20, ".log") != 0 && strcmp(name + 20, ".log.swap") != 0))
+	if (kind != BF_PATH_FILE || !bf_segment_name(name, &base, &suffix) ||
+		(strcmp(suffix, ".log") != 0 && strcmp(suffix, ".log.swap") != 0))
 		return BF_OK;
 	snprintf(path, sizeof path, "%s/%s", s->dir, name);
 	if (stat(path, &st) != 0)
 		return BF_OK; /* retention was faster */
-	base = strtoll(name, NULL, 10);
 	s->last = Max(s->last, base);
 	s->first = s->first < 0 ? base : Min(s->first, base);
 	/* A merged segment that counts stands for those that are gone already. */
-	if (strlen(name) != 24)
+	if (strcmp(suffix, ".log") != 0)
 		return BF_OK;
 	s->last_bytes =
 		st.st_blocks * INT64CONST(512) < st.st_size ? st.st_blocks * INT64CONST(512) : st.st_size;
