@@ -22,7 +22,6 @@ my @circles = (
 	'log/cut log/writer',
 	'log/dir log/segment',
 	'parquet/encoding/alp parquet/encoding/byte_stream_split parquet/encoding/delta_byte_array parquet/encoding/table',
-	'parquet/file parquet/stats',
 	'pg/convert/fixed pg/convert/json pg/convert/nested pg/convert/out pg/convert/views',
 	'pg/scan/files/files pg/scan/files/unit',
 	'pg/scan/kafka_dir/import pg/scan/kafka_dir/kafka_dir pg/scan/kafka_dir/unit');
