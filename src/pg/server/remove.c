@@ -90,8 +90,8 @@ is_ledger_name(const char *name, size_t len)
 
 	if (bf_segment_name(name, &base, &suffix))
 		for (int i = 0; i < (int) lengthof(segment); i++)
-			if (ends_in(suffix, len - (size_t) (suffix - name), segment[i]) &&
-				suffix + strlen(segment[i]) == name + len)
+			if (suffix + strlen(segment[i]) == name + len &&
+				strncmp(suffix, segment[i], strlen(segment[i])) == 0)
 				return true;
 	return (len == 11 && memcmp(name, "schema.json", 11) == 0) ||
 		   (len == 5 && memcmp(name, "table", 5) == 0);
