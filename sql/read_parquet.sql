@@ -123,6 +123,9 @@ SELECT count(*) FROM alpha;
 SELECT row_group, rows, column_path, physical_type, codec, value_count, null_count, min_value, max_value
 FROM bifang.parquet_metadata(:'signs');
 SELECT count(*) FROM bifang.parquet_metadata(:'alpha');
+-- A bound that its type cannot hold is NULL, the others are shown.
+\set bounds :data '/odd/bounds.parquet'
+SELECT column_path, min_value, max_value FROM bifang.parquet_metadata(:'bounds');
 
 -- Estimates: from the file's size at first, then from what was seen.
 CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
