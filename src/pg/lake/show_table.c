@@ -61,25 +61,29 @@ lost_entries(BfArena *a, List *ledgers)
 	return lost;
 }
 
-/* Of a logical file what a query reads from it: entries that main has as Parquet are not named
- * twice. */
+/* Of a logical file what a query reads from it, if anything: entries that main has as Parquet are
+ * not named twice, those that are gone not at all. */
 static void
 put_data_file(BifangShow *r, BfArena *a, const BfIcePlan *plan, const BfCoverage *lost,
 			  const BfIceDataFile *f)
 {
 	int64 rows = f->record_count;
+	BfRangeSet left = {0};
 
+	if (f->logical)
+	{
+		left = without(a, &f->log.ranges, bf_coverage_of(&plan->covered_parquet, f->log.ledger_id));
+		left = without(a, &left, bf_coverage_of(lost, f->log.ledger_id));
+		if (left.n == 0)
+			return;
+		rows = bf_rangeset_count(&left);
+	}
 	bifang_show_text(r, f->logical						? "logical"
 						: f->format < BF_ICE_FORMAT_LOG ? "parquet"
 														: format_text(f->format));
 	bifang_show_text(r, f->path);
 	if (f->logical)
 	{
-		BfRangeSet left =
-			without(a, &f->log.ranges, bf_coverage_of(&plan->covered_parquet, f->log.ledger_id));
-
-		left = without(a, &left, bf_coverage_of(lost, f->log.ledger_id));
-		rows = bf_rangeset_count(&left);
 		bifang_show(r, Int64GetDatum(f->log.ledger_id));
 		bifang_show_ranges(r, &left);
 	}

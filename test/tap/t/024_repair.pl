@@ -177,5 +177,14 @@ SKIP:
 	chmod 0600, "$live/$id/00000000000000000000.log" or die $!;
 	is(sql('SELECT count(*) FROM o'), '100', 'and nothing is lost');
 }
+
+# A logical file of whose entries none is left is no part of the table any more.
+sql(q{CREATE FOREIGN TABLE m (i int) SERVER lake; INSERT INTO m SELECT generate_series(1, 10)});
+sql(q{SELECT bifang.roll('m'), bifang.commit('m')});
+is(sql(q{SELECT form, ranges, rows FROM bifang.manifest('m')}), 'logical|0-9|10', 'a logical file');
+unlink "$live/" . sql(q{SELECT ledger_id FROM bifang.ledgers WHERE table_name = 'm'}) . '/00000000000000000000.log' or die $!;
+is(sql(q{SELECT first_entry, last_entry FROM bifang.repair('m')}), '0|9', 'whose entries are gone');
+is(sql(q{SELECT * FROM bifang.manifest('m')}), '', 'is not told of');
+is(sql('SELECT count(*) FROM m'), '0', 'the table has none');
 $node->stop;
 done_testing();
