@@ -68,6 +68,7 @@ put_source(BfBuffer *b, const BfScanSource *s, BfError *err)
 	BF_TRY(put_text(b, s->path, err));
 	BF_TRY(bf_buffer_varint(b, s->bytes, err));
 	BF_TRY(bf_buffer_varint(b, s->rows, err));
+	BF_TRY(bf_buffer_varint(b, s->counted, err));
 	BF_TRY(bf_buffer_varint(b, s->partition, err));
 	BF_TRY(bf_buffer_varint(b, s->offset_start, err));
 	return bf_buffer_varint(b, s->offset_end, err);
@@ -190,11 +191,14 @@ get_source(BfArena *a, BfCursor *c, BfScanSource *s, BfError *err)
 {
 	int64_t at = bf_cursor_offset(c);
 	int64_t partition;
+	int64_t counted;
 
 	BF_TRY(get_text(a, c, "path of a source", &s->path, err));
 	BF_DATA(err, s->path != NULL, at, "a source has no path");
 	BF_TRY(get_number(c, 0, INT64_MAX, "size of a source", &s->bytes, err));
 	BF_TRY(get_number(c, 0, INT64_MAX, "number of rows", &s->rows, err));
+	BF_TRY(get_number(c, 0, 1, "whether rows are counted", &counted, err));
+	s->counted = counted != 0;
 	BF_TRY(get_number(c, INT32_MIN, INT32_MAX, "number of a partition", &partition, err));
 	s->partition = (int32_t) partition;
 	BF_TRY(get_number(c, -1, INT64_MAX, "start of a partition", &s->offset_start, err));

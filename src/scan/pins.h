@@ -12,7 +12,7 @@
  *   pins     "BFP1", flags, metadata path, snapshot
  *            number of ledgers, of each: id less that of the one before, place, path, end, bytes,
  *              number of lost ranges, of each: first, last
- *            number of sources, of each: path, bytes, rows, partition, start, end
+ *            number of sources, of each: path, bytes, rows, counted, partition, start, end
  *
  * Bytes come from this library, and are checked all the same: a reader of other bytes fails with
  * BF_ERR_CORRUPT, the position, and what was expected.
@@ -46,7 +46,8 @@ typedef struct BfScanSource
 {
 	const char *path;
 	int64_t bytes;
-	int64_t rows;		  /* estimated */
+	int64_t rows;		  /* estimated, unless they are counted */
+	bool counted;		  /* somebody has read how many there are */
 	int32_t partition;	  /* of a log */
 	int64_t offset_start; /* of a log: the first that may be there; -1 = nothing is */
 	int64_t offset_end;	  /* of a log: exclusive end of what is read; -1 = not fixed yet */

@@ -11,6 +11,7 @@ BfStatus
 bf_scan_plan_files(BfScanList *l, const BfScanPins *pins, bool row_groups, BfError *err)
 {
 	BF_ASSERT(l->n_units == 0);
+	l->totals.exact = true;
 	BF_TRY(bf_scan_list_reserve(l, pins->n_sources, err));
 	for (int32_t i = 0; i < pins->n_sources; i++)
 	{
@@ -21,7 +22,10 @@ bf_scan_plan_files(BfScanList *l, const BfScanPins *pins, bool row_groups, BfErr
 		u->source = s;
 		u->rows = s->rows;
 		u->bytes = s->bytes;
-		if (bf_scan_unit_keep(l) && row_groups)
+		if (!bf_scan_unit_keep(l))
+			continue;
+		l->totals.exact &= s->counted;
+		if (row_groups)
 			BF_TRY(bf_scan_unit_cut_file(l, err));
 	}
 	return BF_OK;

@@ -33,8 +33,8 @@ same(const BfScanPins *a, const BfScanPins *b)
 		const BfScanSource *x = &a->sources[i], *y = &b->sources[i];
 
 		is = same_text(x->path, y->path) && x->bytes == y->bytes && x->rows == y->rows &&
-			 x->partition == y->partition && x->offset_start == y->offset_start &&
-			 x->offset_end == y->offset_end;
+			 x->counted == y->counted && x->partition == y->partition &&
+			 x->offset_start == y->offset_start && x->offset_end == y->offset_end;
 	}
 	return is;
 }
@@ -46,10 +46,10 @@ static BfScanLedger ledgers[] = {
 	{INT64_MAX - 1, BF_SCAN_GONE, NULL, INT64_MAX - 1, INT64_MAX, {3, lost}},
 };
 static BfScanSource sources[] = {
-	{"/data/a.parquet", 123, 5, 0, 0, 0},
-	{"/data/\xc3\xa4-7", INT64_MAX, INT64_MAX, INT32_MAX, -1, -1},
-	{"/t-0", 0, 0, INT32_MIN, INT64_MAX, INT64_MAX},
-	{"", 0, 0, -1, 0, 0},
+	{"/data/a.parquet", 123, 5, true, 0, 0, 0},
+	{"/data/\xc3\xa4-7", INT64_MAX, INT64_MAX, false, INT32_MAX, -1, -1},
+	{"/t-0", 0, 0, false, INT32_MIN, INT64_MAX, INT64_MAX},
+	{"", 0, 0, true, -1, 0, 0},
 };
 static const BfScanPins examples[] = {
 	{.snapshot_id = -1},
@@ -180,7 +180,8 @@ TEST(scan_pins_values_that_cannot_be)
 		{BYTES("\0\0\0\2\2\0\2a\0\0\0"), 13, "size of an entry is 0"},
 		{BYTES("\0\0\0\0\2\0\0\0\0\0\0"), 9, "a source has no path"},
 		{BYTES("\0\0\0\0\2\2a\1\0\0\0\0"), 11, "size of a source is -1"},
-		{BYTES("\0\0\0\0\2\2a\0\0\0\3\0"), 14, "start of a partition is -2"},
+		{BYTES("\0\0\0\0\2\2a\0\0\4\0\0\0"), 13, "whether rows are counted is 2"},
+		{BYTES("\0\0\0\0\2\2a\0\0\0\0\3\0"), 15, "start of a partition is -2"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -2,9 +2,9 @@
  * pg/scan/plan.c: planning of scans.
  *
  * Rows and bytes come from the worklist: exact for lake tables (manifests and ledger ends), for
- * plain files what earlier scans of this backend saw, else what ANALYZE said scaled by size, else a
- * guess from the size. Files that predicates leave out are left out here too, as far as values are
- * known. No data file is opened.
+ * plain files what this backend has read in their footers before, else what ANALYZE said scaled by
+ * size, else a guess from the size. Files that predicates leave out are left out here too, as far
+ * as values are known. No data file is opened.
  *
  * Predicates are evaluated by the executor, all of them. Those that pushdown.h understands are
  * handed to the scan as well. What they save is guessed in cost.h.
@@ -47,13 +47,14 @@ typedef struct RelInfo
 
 /* ---- size ---- */
 
-/* ANALYZE knew better than a guess by size; files may have come and gone since. */
+/* ANALYZE knew better than a guess by size; files may have come and gone since. Its pages are
+ * bytes, rounded up. */
 static double
 analyzed_rows(RelOptInfo *rel, const BfScanTotals *t)
 {
-	if (rel->tuples > 0 && rel->pages > 0)
-		return rel->tuples * ((double) t->bytes / ((double) rel->pages * BLCKSZ));
-	return (double) t->rows;
+	if (t->exact || rel->tuples <= 0 || rel->pages == 0)
+		return (double) t->rows;
+	return rel->tuples * (double) (t->bytes / BLCKSZ + 1) / (double) rel->pages;
 }
 
 /* Clauses with the values that are known now, others as they are. */

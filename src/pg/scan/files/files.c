@@ -3,8 +3,6 @@
  */
 #include "pg/scan/files/files.h"
 
-#include <sys/stat.h>
-
 #include "utils/memutils.h"
 
 #include "base/map.h"
@@ -24,31 +22,39 @@
 /* What tells files apart as a number -> rows. */
 static BfMap seen;
 
+/* A file that was written anew is another one. */
 static int64
-seen_key(const char *path, int64 size)
+seen_key(const char *path, const BfPathInfo *info)
 {
-	return (int64) bf_hash((uint64) size, path, strlen(path));
+	uint64 h = bf_hash((uint64) info->size, path, strlen(path));
+
+	h = bf_hash(h, &info->mtime_us, sizeof info->mtime_us);
+	return (int64) bf_hash(h, &info->inode, sizeof info->inode);
 }
 
 void
 bifang_files_remember(const char *path, int64 size, int64 rows)
 {
+	const BfHost *host = bifang_host();
+	BfPathInfo info;
 	int64_t *known;
 	BfError err = {0};
 
+	if (host->stat(host, path, &info, &err) != BF_OK || info.size != size)
+		return;
 	if (seen.arena == NULL)
 		bf_map_init(&seen, bifang_arena(TopMemoryContext, "Parquet files seen", SEEN_BYTES_MAX), 0);
 	if (seen.n >= SEEN_MAX)
 		bf_map_clear(&seen);
-	BIFANG_CHECK(bf_map_put_number(&seen, seen_key(path, size), rows, &known, &err), &err);
+	BIFANG_CHECK(bf_map_put_number(&seen, seen_key(path, &info), rows, &known, &err), &err);
 	*known = rows;
 }
 
 static bool
-remembered_rows(const char *path, int64 size, int64 *rows)
+remembered_rows(const char *path, const BfPathInfo *info, int64 *rows)
 {
 	const int64_t *known =
-		seen.arena == NULL ? NULL : bf_map_find_number(&seen, seen_key(path, size));
+		seen.arena == NULL ? NULL : bf_map_find_number(&seen, seen_key(path, info));
 
 	if (known != NULL)
 		*rows = *known;
@@ -63,6 +69,8 @@ open_files(BifangWorklist *w, const BifangOptions *o)
 	List *paths =
 		bifang_pinned_location(o->location, BIFANG_FILES_SUFFIX, o->format->name, w->snap);
 	BfScanPins *pins = w->pins;
+	const BfHost *host = bifang_host();
+	BfError err = {0};
 	ListCell *lc;
 
 	pins->sources =
@@ -70,14 +78,13 @@ open_files(BifangWorklist *w, const BifangOptions *o)
 	foreach (lc, paths)
 	{
 		BfScanSource *f = &pins->sources[pins->n_sources++];
-		struct stat st;
+		BfPathInfo info;
 
 		*f = (BfScanSource){.path = lfirst(lc)};
-		if (stat(f->path, &st) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(), errmsg("could not stat \"%s\": %m", f->path)));
-		f->bytes = st.st_size;
-		if (!remembered_rows(f->path, f->bytes, &f->rows))
+		BIFANG_CHECK(host->stat(host, f->path, &info, &err), &err);
+		f->bytes = info.size;
+		f->counted = remembered_rows(f->path, &info, &f->rows);
+		if (!f->counted)
 			f->rows = f->bytes / PARQUET_ROW_BYTES + 1;
 	}
 }
