@@ -36,6 +36,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	if (OidIsValid(bifang_scan_user(node)))
 		n->scan->options.userid = bifang_scan_user(node);
 	n->scan->explain = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
+	n->scan->again = !bms_is_empty(plan->scan.plan.extParam);
 	bifang_pins_begin(node->ss.ps.state->es_snapshot, node->ss.ps.state->es_query_cxt);
 	MemoryContextSwitchTo(old);
 	node->fdw_state = n;

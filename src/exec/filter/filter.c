@@ -9,6 +9,7 @@ struct BfFilter
 	int32_t n_outputs;		 /* the first columns of it are what was asked for */
 	bool *decides;			 /* by column */
 	BfPredState *pred;		 /* NULL: rows are not asked */
+	const BfPred *bounds;	 /* borrowed; NULL: bounds don't count */
 	int32_t *pred_columns;	 /* by field of the schema, -1: not in the predicate */
 	BfDeletes *deletes;		 /* NULL: none */
 	int32_t *delete_columns; /* by field of the deletes */
@@ -142,6 +143,8 @@ bf_filter_new(BfArena *a, const BfProjection *projection, const BfRowFilter *wha
 	{
 		if ((what->prune & BF_PRUNE_LATE) != 0)
 			pred = what->pred;
+		if ((what->prune & BF_PRUNE_PAGE) != 0)
+			f->bounds = what->pred;
 		f->deletes = what->deletes;
 		if (what->counters != NULL)
 			f->counters = what->counters;
@@ -160,11 +163,23 @@ bf_filter_projection(const BfFilter *f)
 	return &f->projection;
 }
 
+int32_t
+bf_filter_n_outputs(const BfFilter *f)
+{
+	return f->n_outputs;
+}
+
 bool
 bf_filter_decides(const BfFilter *f, int32_t i)
 {
 	BF_ASSERT(i >= 0 && i < f->projection.n_fields);
 	return f->decides[i];
+}
+
+const BfPred *
+bf_filter_bounds(const BfFilter *f)
+{
+	return f->bounds;
 }
 
 bool

@@ -47,8 +47,12 @@ extern BfStatus bf_filter_new(BfArena *a, const BfProjection *projection, const 
 /* What must be read: the columns that are asked for, then those that decide besides. Lives as long
  * as the filter. */
 extern const BfProjection *bf_filter_projection(const BfFilter *f);
+/* How many of them are asked for. */
+extern int32_t bf_filter_n_outputs(const BfFilter *f);
 /* Is the i-th column of that one of those that decide? */
 extern bool bf_filter_decides(const BfFilter *f, int32_t i);
+/* What rows must be like, for whoever knows bounds of some of them; NULL: bounds don't count. */
+extern const BfPred *bf_filter_bounds(const BfFilter *f);
 /* Can a row fail at all? If not, nothing has to be narrowed. */
 extern bool bf_filter_any(const BfFilter *f);
 /* Which rows of a batch count: sets their bits, of BF_VALIDITY_WORDS words, and clears all others;

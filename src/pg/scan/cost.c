@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/pg_statistic.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -19,6 +20,7 @@
 #include "utils/syscache.h"
 
 #include "pg/scan/learned.h"
+#include "pg/server/settings.h"
 
 /* Opening a file whose footer is known; a log, with its schema, directory and index; and neither,
  * for a file whose footer says no. */
@@ -34,6 +36,15 @@
  * terms of cpu_operator_cost. */
 #define ROW_COST_FACTOR 0.5
 #define DATUM_COST_FACTOR 1.0
+
+/* Of a scan that runs again out of memory: beginning, a unit, and a value that is filtered, in
+ * terms of cpu_operator_cost. A value takes about so much room. */
+#define KEPT_COST 2.0
+#define KEPT_UNIT_COST 0.5
+#define KEPT_COST_FACTOR 0.1
+#define KEPT_VALUE_BYTES 12.0
+/* How often a correlated subquery runs; nobody says. */
+#define SUBQUERY_RUNS 20.0
 
 /* Rows whose other columns are decoded for one that is left: about a page. */
 #define LATE_ROWS 1000.0
@@ -147,6 +158,40 @@ part_read(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, double u
 	return part;
 }
 
+static bool
+has_exec_param(Node *node, void *arg)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC;
+	return expression_tree_walker(node, has_exec_param, arg);
+}
+
+/* How often a path is run in a query, as far as one can say now. */
+static double
+runs(PlannerInfo *root, const BifangScanAsk *ask)
+{
+	double least = 0;
+	int outer = -1;
+	ListCell *lc;
+
+	while ((outer = bms_next_member(ask->outer, outer)) >= 0)
+	{
+		RelOptInfo *rel =
+			outer < root->simple_rel_array_size ? root->simple_rel_array[outer] : NULL;
+
+		if (rel != NULL && rel->rows > 0 && (least == 0 || rel->rows < least))
+			least = rel->rows;
+	}
+	if (least > 0)
+		return Max(least, 1);
+	foreach (lc, ask->pushed)
+		if (has_exec_param((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+			return SUBQUERY_RUNS;
+	return 1;
+}
+
 /* ---- columns ---- */
 
 /* What reading a row takes: values that are decoded for all rows, for those that are left, and
@@ -225,6 +270,17 @@ log_cost(const BifangScanPart *logs, const Columns *c, double part)
 								 (c->early + c->late) * cpu_operator_cost * LOG_VALUE_COST_FACTOR));
 }
 
+/* Of what is kept, where the memory is enough for it. */
+static bool
+kept_cost(const BifangScanSize *size, const Columns *c, double part, Cost *cost)
+{
+	double rows = size->files.rows + size->logs.rows;
+
+	*cost = KEPT_COST + (size->files.units + size->logs.units) * KEPT_UNIT_COST +
+			rows * part * c->early * cpu_operator_cost * KEPT_COST_FACTOR;
+	return rows * (c->early + c->late + 1) * KEPT_VALUE_BYTES < bifang_rescan_kb * 1024.0;
+}
+
 void
 bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, Cost *startup,
 				 Cost *run)
@@ -237,14 +293,25 @@ bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, C
 		part_read(root, rel, ask, Min(size->unit_rows / Max(size->files.rows, size->unit_rows), 1));
 	Columns c = columns_of(rel, ask);
 	double read = Max(size->files.rows * part, 1);
+	double n = runs(root, ask);
+	Cost kept;
 	QualCost qual;
 
 	matches = Min(matches, rows);
 	cost_qual_eval(&qual, ask->quals, root);
-	*startup = FILE_COST + qual.startup + rel->reltarget->cost.startup;
+	*startup = FILE_COST;
 	*run = file_cost(&size->files, &c, part,
-					 ask->pushed == NIL ? 1 : Min(matches * size->files.rows / rows / read, 1));
-	*run += log_cost(&size->logs, &c, ask->kind->searches == NULL ? 1 : part);
+					 ask->pushed == NIL ? 1 : Min(matches * size->files.rows / rows / read, 1)) +
+		   log_cost(&size->logs, &c, ask->kind->searches == NULL ? 1 : part);
+	/* The first two runs read as always. */
+	if (n > 2 &&
+		kept_cost(size, &c, part_read(root, rel, ask, Min(BF_BATCH_ROWS / rows, 1)), &kept) &&
+		kept < *run)
+	{
+		*startup = KEPT_COST + (*startup - KEPT_COST) * 2 / n;
+		*run = kept + (*run - kept) * 2 / n;
+	}
+	*startup += qual.startup + rel->reltarget->cost.startup;
 	*run += matches * (cpu_tuple_cost * ROW_COST_FACTOR +
 					   (c.early + c.late) * cpu_operator_cost * DATUM_COST_FACTOR + qual.per_tuple);
 	*run += ask->rows * rel->reltarget->cost.per_tuple;

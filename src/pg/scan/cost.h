@@ -10,6 +10,9 @@
  *       -> values decoded     by columns
  *       -> rows given         by selectivity
  *
+ * A scan that runs again finds in memory what it decoded before, as far as that is enough: then
+ * only columns of pushed predicates are looked at, in batches that their bounds don't rule out.
+ *
  * How large row groups are and whether pages have an index is what this backend has seen of the
  * table's files (learned.h), else a guess.
  */
@@ -45,6 +48,7 @@ typedef struct BifangScanAsk
 	const BifangScanSize *size;
 	List *pushed; /* RestrictInfo *: what the scan uses */
 	List *quals;  /* RestrictInfo *: what the executor tests */
+	Relids outer; /* that give values to what is pushed; NULL = none do */
 	double rows;  /* that come out in the end */
 } BifangScanAsk;
 

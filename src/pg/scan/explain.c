@@ -144,6 +144,11 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"keys", n->deletes.keys},		   {"rows deleted", n->filter.rows_deleted},
 		{"dangling", n->deletes.dangling},
 	};
+	const BifangExplainCounter kept[] = {
+		{"rows", n->keep.rows_kept},
+		{"rows read", n->keep.rows_read},
+		{"rows skipped", n->keep.rows_skipped},
+	};
 	const BifangExplainCounter io[] = {
 		{"files", n->io.files_opened + n->log.io.files_opened},
 		{"reads", n->io.reads + n->log.io.reads},
@@ -167,6 +172,8 @@ explain_read(const BifangScan *s, ExplainState *es)
 		bifang_explain_counters("Deletes", deletes, lengthof(deletes), es);
 	if (n->filter.rows_filtered > 0)
 		ExplainPropertyInteger("Rows Removed by Pushed Filter", NULL, n->filter.rows_filtered, es);
+	if (n->keep.rows_kept > 0)
+		bifang_explain_counters("Kept for Rescans", kept, lengthof(kept), es);
 	bifang_explain_counters("I/O", io, lengthof(io), es);
 }
 

@@ -134,6 +134,7 @@ scan_path(PlannerInfo *root, RelOptInfo *rel, Oid relid, Relids required_outer, 
 						 .size = &info->size,
 						 .pushed = pushed,
 						 .quals = quals,
+						 .outer = required_outer,
 						 .rows = rows};
 	Cost startup;
 	Cost run;

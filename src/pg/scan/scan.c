@@ -94,6 +94,7 @@ static void
 close_unit(BifangScan *s)
 {
 	s->open.unit = NULL;
+	s->open.kept = NULL;
 	s->open.reader = NULL;
 	s->open.batch = NULL;
 	s->open.types = NULL;
@@ -135,6 +136,7 @@ void
 bifang_scan_restart(BifangScan *s)
 {
 	close_unit(s);
+	s->again |= s->count.units_read > 0;
 	if (s->pred.push != NULL && s->planned && bifang_pushdown_eval(s->pred.push, s->explain))
 		s->planned = false;
 	bf_scan_next_alone(&s->turn.alone, s->turn.alone.step);

@@ -22,6 +22,7 @@
 
 #include "exec/delete/load.h"
 #include "exec/filter/filter.h"
+#include "exec/keep/keep.h"
 #include "exec/reader.h"
 #include "log/segment.h"
 #include "parquet/parquet.h"
@@ -69,6 +70,7 @@ typedef struct BifangCounters
 	BfParquetCounters parquet;
 	BfLogCounters log;
 	BfDeleteCounters deletes;
+	BfKeepCounters keep;
 } BifangCounters;
 
 /* The columns to fill, and what readers are asked for: one field per vector. */
@@ -115,6 +117,7 @@ typedef struct BifangScanOpen
 {
 	MemoryContext cxt; /* reset when the unit is closed */
 	BfScanUnit *unit;  /* NULL = none is open */
+	BfKept *kept;	   /* what earlier runs of the scan left of it; NULL: nothing is kept */
 	BfReader *reader;
 	const BfType *types; /* by name: of its vectors */
 	int32 lineage_vector;
@@ -139,12 +142,14 @@ typedef struct BifangScan
 	BifangWorklist *work; /* NULL until the first fill */
 	bool explain;		  /* only what is known without running anything */
 	bool estimate;		  /* only how many rows there are: nothing will be read */
+	bool again;			  /* it runs more than once, or is expected to */
 	bool planned;		  /* the worklist is planned for the predicate's values as they are */
 	BifangScanColumns cols;
 	BifangScanPred pred;
 	BifangScanTurn turn;
 	BifangScanOpen open;
 	BifangScanSlice slice;
+	BfKeep *keep; /* NULL: nothing is kept */
 	BifangCounters count;
 } BifangScan;
 

@@ -19,6 +19,7 @@ char *bifang_ref;
 int bifang_ledger_kb_max;
 int bifang_metadata_cache_kb;
 int bifang_footer_cache_kb;
+int bifang_rescan_kb;
 
 static bool prune_partitions;
 static bool prune_manifests;
@@ -128,6 +129,10 @@ static const Setting settings[] = {
 	 KB(bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES)},
 	{"bifang.footer_cache", "Memory that a backend may use to keep footers of Parquet files.", NULL,
 	 KB(bifang_footer_cache_kb, 32768, 0, MAX_KILOBYTES)},
+	{"bifang.rescan_memory",
+	 "Memory that a backend may use to keep decoded rows of scans that run again.",
+	 "Inner sides of nested loops and correlated subqueries; 0 keeps nothing.",
+	 KB(bifang_rescan_kb, 65536, 0, MAX_KILOBYTES)},
 	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
 	 "A statement is not split: its rows stay in one ledger.",
 	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},

@@ -94,35 +94,107 @@ open_file(BfArena *a, const char *path, const BifangScanColumns *cols, BfIoCount
 	return BF_OK;
 }
 
-void
-bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
+/* ---- files that are read again ---- */
+
+static BfField
+copy_field(const BfField *f)
 {
-	BfProjection *projection = palloc0(sizeof *projection);
+	BfField copy = {.name = pstrdup(f->name), .type = f->type, .required = f->required};
+
+	copy.n_children = f->n_children;
+	copy.children = palloc((Size) (f->n_children + 1) * sizeof *copy.children);
+	for (int32 i = 0; i < f->n_children; i++)
+		copy.children[i] = copy_field(&f->children[i]);
+	return copy;
+}
+
+static bool
+same_types(const BfField *a, const BfField *b, int32 n)
+{
+	for (int32 i = 0; i < n; i++)
+		if (!bf_type_equal(a[i].type, b[i].type) || a[i].n_children != b[i].n_children ||
+			!same_types(a[i].children, b[i].children, a[i].n_children))
+			return false;
+	return true;
+}
+
+/* What is kept of a file has the types that it had then. If it is another file by now, nothing of
+ * that counts. */
+static void
+note_schema(BifangScan *s, const BfSchema *schema)
+{
+	const BfSchema *before = s->open.kept == NULL ? NULL : bf_kept_note(s->open.kept);
+	BfField all = {.name = "", .children = schema->fields, .n_children = schema->n_fields};
+	MemoryContext old;
+	BfSchema *note;
+
+	if (s->open.kept == NULL)
+		return;
+	if (before != NULL)
+	{
+		if (!same_types(before->fields, schema->fields, schema->n_fields))
+			s->open.kept = NULL;
+		return;
+	}
+	old = MemoryContextSwitchTo(s->cxt);
+	note = palloc0(sizeof *note);
+	note->fields = copy_field(&all).children;
+	note->n_fields = schema->n_fields;
+	bf_kept_set_note(s->open.kept, note);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- units ---- */
+
+/* What is asked for of a file with that schema. */
+static void
+ask(BifangScan *s, BfArena *a, const BfSchema *schema, BfProjection *projection,
+	BfRowFilter *filter)
+{
 	BfType *types = palloc0((Size) (s->cols.n_vectors + 1) * sizeof *types);
 	int32 *fields = palloc0((Size) (s->cols.n_vectors + 1) * sizeof *fields);
 	const BfPred *pred = NULL;
-	BfRowFilter filter;
-	BfParquetFile *file;
-	BfSchema *schema;
-	BfError err;
 
-	bf_error_clear(&err);
-	BIFANG_CHECK(open_file(a, u->path, &s->cols, &s->count.io, &file, &schema, &err), &err);
-	bf_parquet_verify_checksums(file, s->options.verify_checksums);
-	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
-	bifang_learned_file(s->relid, file);
 	for (int32 i = 0; i < s->cols.n_vectors; i++)
 	{
 		types[i] = schema->fields[i].type;
 		fields[i] = i;
 	}
-	projection->schema = schema;
-	projection->fields = fields;
-	projection->n_fields = s->cols.n_vectors;
+	*projection = (BfProjection){.schema = schema, .fields = fields, .n_fields = s->cols.n_vectors};
 	s->open.types = types;
 	if (s->pred.push != NULL)
 		pred = bifang_pushdown_pred(s->pred.push, a, bifang_scan_push_column, s);
-	filter = bifang_scan_row_filter(s, a, pred, s->cols.n_vectors, NULL);
+	*filter = bifang_scan_row_filter(s, a, pred, s->cols.n_vectors, NULL);
+}
+
+void
+bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
+{
+	BfProjection *projection = palloc(sizeof *projection);
+	const BfSchema *kept;
+	BfRowFilter filter;
+	BfParquetFile *file;
+	BfSchema *schema;
+	BfError err;
+
+	bifang_scan_keep(s, u, NULL, 0);
+	kept = s->open.kept == NULL ? NULL : bf_kept_note(s->open.kept);
+	if (kept != NULL)
+	{
+		ask(s, a, kept, projection, &filter);
+		if (bifang_scan_read_row_groups_again(s, a, projection, &filter))
+		{
+			bifang_scan_set_conversions(s, kept);
+			return;
+		}
+	}
+	bf_error_clear(&err);
+	BIFANG_CHECK(open_file(a, u->path, &s->cols, &s->count.io, &file, &schema, &err), &err);
+	bf_parquet_verify_checksums(file, s->options.verify_checksums);
+	bifang_files_remember(u->path, u->bytes, bf_parquet_n_rows(file));
+	bifang_learned_file(s->relid, file);
+	note_schema(s, schema);
+	ask(s, a, schema, projection, &filter);
 	bifang_scan_open_row_groups(s, a, u, file, projection, NULL, &filter);
 	bifang_scan_set_conversions(s, schema);
 }

@@ -34,6 +34,15 @@ kafka_range(const BifangScan *s, const BfScanUnit *u)
 	return r;
 }
 
+/* Offsets are the unit's ranges. */
+static void
+keep(BifangScan *s, const BfScanUnit *u, const BfKafkaRange *r)
+{
+	const int64 more[] = {r->offset_end, r->time_first_ms, r->time_last_ms, r->none_open_before};
+
+	bifang_scan_keep(s, u, more, sizeof more);
+}
+
 /* What conversions see: a time that is declared as bigint is its microseconds since 1970. */
 static const BfSchema *
 seen_as(const BifangScan *s)
@@ -72,6 +81,12 @@ bifang_kafka_dir_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 	Assert(u->source->offset_end >= 0);
 	range = kafka_range(s, u);
 	f = bifang_scan_filter(s, a, &wanted, BF_KAFKA_COLUMNS, NULL);
+	keep(s, u, &range);
+	if (bifang_scan_read_again(s, a, f))
+	{
+		bifang_scan_set_conversions(s, seen_as(s));
+		return;
+	}
 	p = bf_filter_projection(f);
 	columns = palloc0((Size) (p->n_fields + 1) * sizeof *columns);
 	for (int32 i = 0; i < p->n_fields; i++)

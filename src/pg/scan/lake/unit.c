@@ -103,6 +103,9 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	}
 	*constants = (BfConstants){f->n_constants, f->constant_ids, f->constants};
 	projection = unit_projection(s, u);
+	filter = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, deletes);
+	if (bifang_scan_read_row_groups_again(s, a, projection, &filter))
+		return;
 	bf_error_clear(&err);
 	if (f->format == BF_ICE_FORMAT_AVRO)
 	{
@@ -119,7 +122,6 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 				 &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_learned_file(s->relid, file);
-	filter = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, deletes);
 	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
 }
 
@@ -131,6 +133,8 @@ open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	BfError err;
 
 	Assert(u->ledger_id >= 0 && u->ranges.n > 0);
+	if (bifang_scan_read_again(s, a, f))
+		return;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_exec_ledger_reader(
 					 a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE, u->path,
@@ -142,6 +146,7 @@ open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 void
 bifang_lake_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 {
+	bifang_scan_keep(s, u, NULL, 0);
 	if (u->tier == BF_SCAN_PARQUET)
 		open_file(s, a, u);
 	else

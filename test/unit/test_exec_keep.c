@@ -1,0 +1,445 @@
+/*
+ * What is kept of a scan's units: however often and with whatever predicate a file is read through
+ * it, and however little memory there is, the rows are those of a reader that keeps nothing.
+ */
+#include "exec/keep/internal.h"
+
+#include "exec/read/parquet_reader.h"
+#include "unit/lib/host_posix.h"
+#include "unit/lib/runner.h"
+
+#define DIR "test/data/"
+#define ROUNDS 40
+
+/* ---- what is read ---- */
+
+/* Of all rows that come out: their numbers and values, as a sum that their order is part of. */
+typedef struct Seen
+{
+	int64_t rows;
+	uint64_t sum;
+} Seen;
+
+static void
+mix(Seen *s, const void *p, size_t n)
+{
+	s->sum = bf_hash(s->sum, p, n);
+}
+
+static void
+mix_value(Seen *s, const BfValue *v)
+{
+	mix(s, &v->is_null, sizeof v->is_null);
+	if (v->is_null)
+		return;
+	switch (bf_type_storage(v->type))
+	{
+		case BF_STORE_U8: mix(s, &v->v.u8, 1); break;
+		case BF_STORE_I32: mix(s, &v->v.i32, 4); break;
+		case BF_STORE_I64: mix(s, &v->v.i64, 8); break;
+		case BF_STORE_F32: mix(s, &v->v.f32, 4); break;
+		case BF_STORE_F64: mix(s, &v->v.f64, 8); break;
+		case BF_STORE_I128: mix(s, &v->v.i128, 16); break;
+		case BF_STORE_VIEW: mix(s, v->v.view.ptr, v->v.view.len); break;
+		case BF_STORE_NESTED:
+			for (uint32_t i = 0; i < v->v.view.len; i++)
+				mix_value(s, &bf_value_children(v)[i]);
+			break;
+		case BF_STORE_NONE:
+		case BF_STORE_COUNT: break;
+	}
+}
+
+static BfStatus
+read_all(BfArena *a, BfReader *r, Seen *out)
+{
+	const BfBatch *b;
+
+	memset(out, 0, sizeof *out);
+	for (;;)
+	{
+		BF_TRY(r->next(r, &b, &test_err));
+		if (b == NULL)
+			return BF_OK;
+		for (int32_t row = bf_batch_next(b, 0); row >= 0; row = bf_batch_next(b, row + 1))
+		{
+			int64_t number = b->first_row + row;
+
+			out->rows++;
+			mix(out, &number, sizeof number);
+			for (int32_t i = 0; i < b->n_cols; i++)
+			{
+				BfValue v;
+
+				BF_TRY(bf_vector_value(a, &b->cols[i], row, &v, &test_err));
+				mix_value(out, &v);
+			}
+		}
+	}
+}
+
+/* ---- a file, kept ---- */
+
+typedef struct Case
+{
+	BfParquetFile *file;
+	BfProjection projection;
+	int32_t fields[64];
+} Case;
+
+static BfStatus
+open_case(BfArena *a, const char *name, Case *c)
+{
+	char path[256];
+
+	memset(c, 0, sizeof *c);
+	snprintf(path, sizeof path, DIR "%s.parquet", name);
+	BF_TRY(bf_exec_parquet_open(a, path, NULL, &c->file, &test_err));
+	c->projection.schema = bf_parquet_schema(c->file);
+	c->projection.fields = c->fields;
+	c->projection.n_fields = c->projection.schema->n_fields;
+	for (int32_t i = 0; i < c->projection.n_fields; i++)
+		c->fields[i] = i;
+	return BF_OK;
+}
+
+/* Some rows by a column of integers. */
+static const BfPred *
+some_rows(BfArena *a, const BfSchema *s)
+{
+	BfPred *p = bf_arena_alloc(a, sizeof *p);
+	BfValue *v = bf_arena_alloc(a, sizeof *v);
+	int32_t field;
+
+	if (p == NULL || v == NULL)
+		return NULL;
+	do
+		field = (int32_t) test_random_below((uint64_t) s->n_fields);
+	while (s->fields[field].type.kind != BF_KIND_INT32 &&
+		   s->fields[field].type.kind != BF_KIND_INT64);
+	*v = (BfValue){.type = s->fields[field].type};
+	if (v->type.kind == BF_KIND_INT32)
+		v->v.i32 = (int32_t) test_random_below(3000) - 1500;
+	else
+		v->v.i64 = (int64_t) test_random_below(4000) - 1500;
+	*p = (BfPred){.kind = (BfPredKind) (BF_PRED_EQ + test_random_below(6)),
+				  .field = field,
+				  .n_values = 1,
+				  .values = v};
+	return p;
+}
+
+static BfStatus
+read_kept(BfArena *a, BfKept *u, Case *c, const BfRowFilter *what, BfParquetCounters *counters,
+		  Seen *out)
+{
+	BfFilter *f;
+	BfReader *r;
+
+	BF_TRY(bf_filter_new(a, &c->projection, what, &f, &test_err));
+	if (bf_kept_whole(u, f))
+		BF_TRY(bf_keep_again(a, u, f, "kept", &r, &test_err));
+	else
+		BF_TRY(bf_keep_row_groups(a, u, c->file, &c->projection, NULL, 0,
+								  bf_parquet_n_row_groups(c->file), what, counters, &r, &test_err));
+	return read_all(a, r, out);
+}
+
+static BfStatus
+read_plain(BfArena *a, Case *c, const BfRowFilter *what, Seen *out)
+{
+	BfReader *r;
+
+	BF_TRY(bf_exec_parquet_reader_filtered(a, c->file, &c->projection, NULL, 0, -1, what, NULL, &r,
+										   &test_err));
+	return read_all(a, r, out);
+}
+
+/* Predicates at random on one column, so that what is kept stays of use; now and then on another,
+ * or none. */
+static BfStatus
+many_reads(Case *c, BfKept *u, BfParquetCounters *counters, int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+	{
+		BfArena *a = bf_arena_new(test_host(), "round", (size_t) 1 << 28);
+		BfRowFilter what = {.prune = BF_PRUNE_LATE | (uint32_t) test_random_below(128)};
+		Seen kept;
+		Seen plain;
+		BfStatus st;
+
+		if (test_random_below(6) != 0)
+			what.pred = some_rows(a, c->projection.schema);
+		st = read_kept(a, u, c, &what, counters, &kept);
+		if (st == BF_OK)
+			st = read_plain(a, c, &what, &plain);
+		bf_arena_free(a);
+		BF_TRY(st);
+		EXPECT_EQ(kept.rows, plain.rows);
+		EXPECT(kept.sum == plain.sum);
+	}
+	return BF_OK;
+}
+
+static const char *const files[] = {"parquet_prune/dictionary", "parquet_prune/plain_v2",
+									"parquet_prune/delta",		"parquet_prune/no_index",
+									"boundaries/sorted",		"boundaries/random"};
+
+static BfStatus
+keep_file(const char *name, size_t bytes_max, BfKeepCounters *count)
+{
+	BfArena *a = bf_arena_new(test_host(), "keep", (size_t) 1 << 28);
+	BfKeepBudget budget = {.bytes_max = bytes_max};
+	BfParquetCounters counters = {0};
+	BfKeep *k;
+	BfKept *u;
+	Case c;
+	BfStatus st = open_case(a, name, &c);
+
+	/* Of few columns those of the predicate are read besides, now this one, now that. */
+	if (test_random_below(2) == 0)
+		c.projection.n_fields = 3;
+	if (st == BF_OK)
+		st = bf_keep_new(a, &budget, count, &k, &test_err);
+	if (st == BF_OK)
+		st = bf_keep_unit(k, name, strlen(name), &u, &test_err);
+	if (st == BF_OK)
+		st = many_reads(&c, u, &counters, ROUNDS);
+	EXPECT(budget.bytes <= bytes_max);
+	bf_arena_free(a);
+	EXPECT_EQ(budget.bytes, 0);
+	return st;
+}
+
+/* ---- tests ---- */
+
+TEST(exec_keep_same_rows)
+{
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+	{
+		BfKeepCounters count = {0};
+
+		REQUIRE_OK(keep_file(files[i], (size_t) 64 << 20, &count));
+		EXPECT(count.rows_kept > 0);
+		EXPECT(count.rows_read > 0);
+	}
+}
+
+/* Enough for some row groups, for a part of one, for nothing. */
+TEST(exec_keep_little_memory)
+{
+	static const size_t limits[] = {0, 1, 9000, 70000, 150000, 400000};
+
+	for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++)
+		for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		{
+			BfKeepCounters count = {0};
+
+			REQUIRE_OK(keep_file(files[i], limits[k], &count));
+		}
+}
+
+/* All groups share the budget. */
+TEST(exec_keep_budget)
+{
+	BfArena *a = test_arena();
+	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+
+	for (int round = 0; round < 2; round++)
+	{
+		BfKeepCounters count = {0};
+		BfParquetCounters counters = {0};
+		BfRowFilter what = {.prune = BF_PRUNE_ALL};
+		BfKeep *k;
+		BfKept *u;
+		Seen seen;
+		Case c;
+
+		budget.bytes = 0;
+		REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
+		REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+		REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
+		for (int i = 0; i < 3; i++)
+			REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+		if (round == 0)
+			EXPECT_EQ(count.rows_kept, bf_parquet_n_rows(c.file));
+		else
+			EXPECT(count.rows_kept > 0 && budget.bytes <= budget.bytes_max);
+		for (int32_t i = 0, kept = 0; i < u->n_groups; i++)
+		{
+			kept += u->groups[i].kept;
+			EXPECT(round == 0 || kept < u->n_groups);
+		}
+		budget.bytes_max = budget.bytes / 2;
+		for (int32_t i = 0; i < u->n_groups; i++)
+			bfi_kept_drop(u, &u->groups[i]);
+	}
+}
+
+/* The first time nothing is kept, and a reader that stops early pays for what it read only. */
+TEST(exec_keep_not_at_once)
+{
+	BfArena *a = test_arena();
+	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepCounters count = {0};
+	BfParquetCounters counters = {0};
+	BfRowFilter what = {.prune = BF_PRUNE_ALL};
+	const BfBatch *b;
+	BfReader *r;
+	BfKeep *k;
+	BfKept *u;
+	Seen seen;
+	Case c;
+
+	REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
+	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
+	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	EXPECT_EQ(count.rows_kept, 0);
+	REQUIRE_OK(bf_keep_row_groups(a, u, c.file, &c.projection, NULL, 0,
+								  bf_parquet_n_row_groups(c.file), &what, &counters, &r,
+								  &test_err));
+	REQUIRE_OK(r->next(r, &b, &test_err));
+	EXPECT_EQ(count.rows_kept, bf_parquet_row_group_rows(c.file, 0));
+	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	EXPECT_EQ(count.rows_kept, seen.rows);
+	/* All of it is there now: the file is not read any more. */
+	counters = (BfParquetCounters){0};
+	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	EXPECT_EQ(counters.row_groups_read, 0);
+	EXPECT_EQ(seen.rows, bf_parquet_n_rows(c.file));
+}
+
+/* Batches are passed over by their bounds. */
+TEST(exec_keep_bounds)
+{
+	BfArena *a = test_arena();
+	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepCounters count = {0};
+	BfParquetCounters counters = {0};
+	BfValue v = {.type = BF_TYPE(INT64), .v.i64 = 2000};
+	BfPred pred = {.kind = BF_PRED_EQ, .field = 0, .n_values = 1, .values = &v};
+	BfRowFilter what = {.pred = &pred, .prune = BF_PRUNE_LATE | BF_PRUNE_PAGE};
+	BfKeep *k;
+	BfKept *u;
+	Seen seen;
+	Case c;
+
+	REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
+	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
+	for (int i = 0; i < 40 && count.rows_kept < bf_parquet_n_rows(c.file); i++)
+		REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	count = (BfKeepCounters){0};
+	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	EXPECT_EQ(count.rows_read, 300);
+	EXPECT_EQ(count.rows_skipped, bf_parquet_n_rows(c.file) - 300);
+	what.prune = BF_PRUNE_LATE;
+	count = (BfKeepCounters){0};
+	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
+	EXPECT_EQ(count.rows_skipped, 0);
+}
+
+/* Nested values, dictionaries and constants as they are. */
+TEST(exec_keep_nested)
+{
+	static const char *const nested[] = {"parquet_nested/v1_dict", "parquet_nested/v2_delta",
+										 "parquet_nested/v1_plain"};
+
+	for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++)
+	{
+		BfArena *a = bf_arena_new(test_host(), "keep", (size_t) 1 << 28);
+		BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+		BfKeepCounters count = {0};
+		BfParquetCounters counters = {0};
+		BfRowFilter what = {.prune = BF_PRUNE_ALL};
+		BfKeep *k;
+		BfKept *u;
+		Seen first;
+		Seen again;
+		Case c;
+
+		REQUIRE_OK(open_case(a, nested[i], &c));
+		REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+		REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
+		REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &first));
+		for (int round = 0; round < 3; round++)
+		{
+			REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &again));
+			EXPECT_EQ(again.rows, first.rows);
+			EXPECT(again.sum == first.sum);
+		}
+		EXPECT_EQ(count.rows_kept, first.rows);
+		/* Their row groups are several batches. */
+		REQUIRE_OK(many_reads(&c, u, &counters, 8));
+		EXPECT(count.rows_skipped > 0);
+		bf_arena_free(a);
+	}
+}
+
+/* Whatever fails, nothing leaks; memory that ends while rows are kept is no failure. */
+static BfStatus
+fallible_reads(const BfHost *host)
+{
+	BfArena *a = bf_arena_new(host, "keep", (size_t) 1 << 28);
+	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepCounters count = {0};
+	BfParquetCounters counters = {0};
+	BfRowFilter what = {.prune = BF_PRUNE_ALL};
+	BfKeep *k;
+	BfKept *u;
+	Seen seen;
+	Case c;
+	BfStatus st;
+
+	if (a == NULL)
+		return BF_ERR_NOMEM;
+	st = open_case(a, "parquet_prune/no_index", &c);
+	if (st == BF_OK)
+		st = bf_keep_new(a, &budget, &count, &k, &test_err);
+	if (st == BF_OK)
+		st = bf_keep_unit(k, "u", 1, &u, &test_err);
+	for (int i = 0; i < 3 && st == BF_OK; i++)
+	{
+		what.pred = some_rows(a, c.projection.schema);
+		if (what.pred == NULL)
+			st = BF_ERR_NOMEM;
+		else
+			st = read_kept(a, u, &c, &what, &counters, &seen);
+	}
+	bf_arena_free(a);
+	EXPECT_EQ(budget.bytes, 0);
+	return st;
+}
+
+TEST(exec_keep_faults)
+{
+	static const struct
+	{
+		TestFault fault;
+		BfStatus want;
+	} faults[] = {
+		{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
+		{TEST_FAULT_READ, BF_ERR_IO},
+		{TEST_FAULT_CANCEL, BF_ERR_CANCEL},
+	};
+
+	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
+		for (int64_t n = 1;; n++)
+		{
+			TestHost h;
+			BfStatus st;
+			bool fired;
+
+			test_host_init(&h);
+			test_fault_arm(&h, faults[k].fault, n, false);
+			st = fallible_reads(&h.host);
+			fired = test_fault_fired(&h);
+			EXPECT_EQ(h.live_allocs, 0);
+			EXPECT_EQ(h.open_files, 0);
+			if (st != BF_OK || !fired || faults[k].fault != TEST_FAULT_ALLOC)
+				EXPECT_EQ(st, fired ? faults[k].want : BF_OK);
+			if (!fired || test_failed())
+				break;
+		}
+}
