@@ -245,6 +245,12 @@ COMMENT ON FUNCTION bifang.recover(name) IS
 	'makes tables of directories that a dropped catalog has left in the server''s warehouse; returns them';
 REVOKE ALL ON FUNCTION bifang.recover(name) FROM PUBLIC;
 
+CREATE FUNCTION bifang.leftovers(OUT path text, OUT what text) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_leftovers';
+COMMENT ON FUNCTION bifang.leftovers() IS
+	'directories of ledgers and tables that no catalog row names and remove_garbage() leaves alone';
+REVOKE ALL ON FUNCTION bifang.leftovers() FROM PUBLIC;
+
 CREATE FUNCTION bifang.on_drop_extension() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_extension';
 COMMENT ON FUNCTION bifang.on_drop_extension() IS

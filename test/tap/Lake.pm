@@ -56,7 +56,8 @@ sub crash
 	# Stopped first, so that it does not restart what is killed; children are found by parent.
 	kill 'STOP', $pid;
 	my @children = split ' ', `ps -o pid= --ppid $pid`;
-	kill 'KILL', $pid, @children;
+	# Children before it: those that see it gone would end in good order.
+	kill 'KILL', @children, $pid;
 	sleep 0.05 while kill 0, $pid;
 	$node->{_pid} = undef;
 	$node->start;

@@ -28,7 +28,7 @@
 
 #include "iceberg/table.h"
 #include "pg/catalog/catalog.h"
-#include "pg/lake/garbage.h"
+#include "pg/lake/places.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"

@@ -32,6 +32,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/lake/leftovers.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
@@ -337,8 +338,15 @@ found_orphan(void *arg, const BifangGarbage *g)
 }
 
 static void
+found_left(void *arg, const char *path, const char *what)
+{
+	found(arg, "notice", path, "left over: %s", what);
+}
+
+static void
 check_orphans(Check *c)
 {
+	bifang_unmarked_ledgers(c->t.options.live_dir, found_left, c);
 	bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid, found_orphan, c);
 	bifang_orphan_offloads(&c->t.row, c->t.ice, found_orphan, c);
 }

@@ -34,7 +34,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/catalog/walls.h"
 #include "pg/convert/typemap.h"
-#include "pg/lake/garbage.h"
+#include "pg/lake/places.h"
 #include "pg/lake/servers.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"

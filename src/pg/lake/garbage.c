@@ -11,18 +11,18 @@
  * by the ledger's lock, which one that makes or offloads a ledger holds from before the file exists
  * until there is a row that names it, seen here although it is not committed.
  *
+ * Files of commits that never came about are found by pg/lake/commits.c. They wait in the queue
+ * too, since a running scan may stand at metadata that named them; whether something names them is
+ * looked at again when they go.
+ *
  * What a row of any table names stays, by whatever path it is reached, and so does what lies in
  * directories that are not marked as this database's own (pg/write/owner.h).
  */
 #include "pg/lake/garbage.h"
 
-#include "access/genam.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_foreign_server.h"
-#include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -35,6 +35,8 @@
 
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
+#include "pg/lake/commits.h"
+#include "pg/lake/places.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
@@ -73,14 +75,6 @@ static bool
 is_named(void *arg, BifangFileId id)
 {
 	return hash_search(arg, &id, HASH_FIND, NULL) != NULL;
-}
-
-char *
-bifang_parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == path ? pstrdup("/") : pnstrdup(path, (Size) (slash - path));
 }
 
 /* The metadata, and the directory that it is the table's of. */
@@ -123,15 +117,6 @@ all_ledgers(void)
 }
 
 /* Removing ------------------------------------------------------------------------------------ */
-
-bool
-bifang_is_table_part(const char *name)
-{
-	for (int i = 0; i < (int) lengthof(bifang_table_subdirs); i++)
-		if (strcmp(name, bifang_table_subdirs[i]) == 0)
-			return true;
-	return false;
-}
 
 BF_PRINTF(2, 3)
 static void
@@ -246,9 +231,10 @@ oldest_visible_horizon(void)
  * A transaction that queued a path may have been committed with synchronous_commit off: were its
  * files gone and its commit lost, committed rows would be missing. Its record stands before those
  * of our row locks, so WAL is written out up to there. What can't be removed stays in the queue.
+ * Files wait for their table to be looked at.
  */
 static int64
-remove_queued(HTAB *named)
+remove_queued(HTAB *named, List **files)
 {
 	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
 	FullTransactionId horizon = oldest_visible_horizon();
@@ -256,16 +242,19 @@ remove_queued(HTAB *named)
 	int64 removed = 0;
 	ListCell *lc;
 
+	*files = NIL;
 	UnregisterSnapshot(snap);
 	Assert(queued == NIL || TransactionIdIsValid(GetTopTransactionIdIfAny()));
 	if (queued != NIL)
 		XLogFlush(XactLastRecEnd);
 	foreach (lc, queued)
 	{
-		const BifangGarbage *g = lfirst(lc);
+		BifangGarbage *g = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!remove_path(g, named))
+		if (!g->is_dir)
+			*files = lappend(*files, g);
+		if (!g->is_dir || !remove_path(g, named))
 			continue;
 		bifang_catalog_delete_garbage(g);
 		removed++;
@@ -274,56 +263,6 @@ remove_queued(HTAB *named)
 }
 
 /* Looking for left-overs ---------------------------------------------------------------------- */
-
-typedef struct Names
-{
-	MemoryContext cxt;
-	List *names; /* char * */
-} Names;
-
-static BfStatus
-collect_name(void *arg, const char *name, BfPathKind kind, BfError *err)
-{
-	Names *n = arg;
-
-	(void) kind;
-	(void) err;
-	n->names = lappend(n->names, pstrdup(name));
-	return BF_OK;
-}
-
-List *
-bifang_names_in(const char *dir)
-{
-	const BfHost *host = bifang_host();
-	Names n = {0};
-	BfPathInfo info;
-	BfError err = {0};
-
-	BIFANG_CHECK(host->stat(host, dir, &info, &err), &err);
-	if (info.kind == BF_PATH_DIR)
-		BIFANG_CHECK(host->list(host, dir, collect_name, &n, &err), &err);
-	return n.names;
-}
-
-int64
-bifang_ledger_of_name(const char *name, const char *suffix)
-{
-	char *end;
-	size_t n;
-	int64 id;
-
-	if (name[0] < '1' || name[0] > '9')
-		return -1;
-	errno = 0;
-	id = strtoi64(name, &end, 10);
-	if (errno != 0)
-		return -1;
-	if (*end == '-')
-		end += 1 + strspn(end + 1, "0123456789");
-	n = bifang_final_length(name) - (size_t) (end - name);
-	return n == strlen(suffix) && memcmp(end, suffix, n) == 0 ? id : -1;
-}
 
 /* Nobody writes the ledger, and its row, if there is one, names another path. */
 static bool
@@ -449,6 +388,7 @@ bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t, BifangOr
 typedef struct Sweep
 {
 	HTAB *named;
+	List *files; /* BifangGarbage *, of the queue, whose time has come */
 	int64 removed;
 } Sweep;
 
@@ -458,6 +398,38 @@ sweep_orphan(void *arg, const BifangGarbage *g)
 	Sweep *s = arg;
 
 	s->removed += remove_path(g, s->named);
+}
+
+static void
+sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
+{
+	List *left = bifang_files_of_failed_commits(row, t);
+	ListCell *lc;
+	ListCell *file;
+
+	foreach (lc, left)
+	{
+		char *path = lfirst(lc);
+		BifangGarbage *waiting = NULL;
+		Snapshot snap;
+
+		foreach (file, s->files)
+			if (strcmp(((BifangGarbage *) lfirst(file))->path, path) == 0)
+				waiting = lfirst(file);
+		if (waiting != NULL)
+		{
+			s->files = list_delete_ptr(s->files, waiting);
+			if (!remove_path(waiting, s->named))
+				continue;
+			bifang_catalog_delete_garbage(waiting);
+			s->removed++;
+			continue;
+		}
+		snap = RegisterSnapshot(GetLatestSnapshot());
+		if (!bifang_catalog_is_queued(path, snap))
+			bifang_catalog_insert_garbage(path, false, "commit failed");
+		UnregisterSnapshot(snap);
+	}
 }
 
 static bool
@@ -470,55 +442,22 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
+	{
 		bifang_orphan_offloads(row, t, sweep_orphan, arg);
+		sweep_commits(arg, row, t);
+	}
 	bifang_arena_free(arena);
 	return true;
 }
 
-static List *
-add_directory(List *dirs, char *dir)
+/* What was waiting and is not left over after all, or whose table is gone. */
+static void
+forget_files(Sweep *s)
 {
 	ListCell *lc;
 
-	foreach (lc, dirs)
-		if (strcmp(lfirst(lc), dir) == 0)
-			return dirs;
-	return lappend(dirs, dir);
-}
-
-/* Of servers, also of those that have no ledgers. */
-static List *
-add_servers(List *dirs)
-{
-	Oid wrapper = get_foreign_data_wrapper_oid("bifang_fdw", true);
-	Relation rel = table_open(ForeignServerRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple tuple;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_foreign_server server = (Form_pg_foreign_server) GETSTRUCT(tuple);
-		BifangOptions o;
-
-		if (server->srvfdw != wrapper)
-			continue;
-		bifang_server_options_get(server->oid, &o);
-		dirs = add_directory(dirs, pstrdup(o.live_dir));
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return dirs;
-}
-
-List *
-bifang_live_directories(List *ledgers)
-{
-	List *dirs = list_make1(psprintf("%s/bifang/live/%u", DataDir, MyDatabaseId));
-	ListCell *lc;
-
-	foreach (lc, ledgers)
-		dirs = add_directory(dirs, bifang_parent_of(((BifangLedger *) lfirst(lc))->live_dir));
-	return add_servers(dirs);
+	foreach (lc, s->files)
+		bifang_catalog_delete_garbage(lfirst(lc));
 }
 
 static void
@@ -541,9 +480,10 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 	bifang_catalog_check_adopted();
 	ledgers = all_ledgers();
 	s.named = all_named(ledgers);
-	s.removed = remove_queued(s.named);
+	s.removed = remove_queued(s.named, &s.files);
 	sweep_live(&s, ledgers);
 	bifang_catalog_visit_tables(sweep_table, &s);
+	forget_files(&s);
 	CommandCounterIncrement();
 	PG_RETURN_INT32((int32) s.removed);
 }

@@ -20,7 +20,7 @@
 
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/rows.h"
-#include "pg/lake/garbage.h"
+#include "pg/lake/places.h"
 #include "pg/server/encoding.h"
 #include "pg/write/owner.h"
 

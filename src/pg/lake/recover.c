@@ -29,7 +29,7 @@
 #include "pg/catalog/walls.h"
 #include "pg/catalog/cache.h"
 #include "pg/lake/create.h"
-#include "pg/lake/garbage.h"
+#include "pg/lake/places.h"
 #include "pg/lake/servers.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"

@@ -15,6 +15,7 @@
 
 #define DEPTH_MAX 32
 #define TMP_DIGITS 16
+#define MARK "table" /* pg/write/mark.h */
 
 /* Identity ------------------------------------------------------------------------------------ */
 
@@ -94,7 +95,7 @@ is_ledger_name(const char *name, size_t len)
 				strncmp(suffix, segment[i], strlen(segment[i])) == 0)
 				return true;
 	return (len == 11 && memcmp(name, "schema.json", 11) == 0) ||
-		   (len == 5 && memcmp(name, "table", 5) == 0);
+		   (len == strlen(MARK) && memcmp(name, MARK, len) == 0);
 }
 
 /* What Iceberg's writers and we make in a table's directories. */
@@ -119,7 +120,9 @@ is_ours(const char *name, BifangRemoveKind kind)
 	{
 		case BIFANG_REMOVE_LEDGER: return is_ledger_name(name, len);
 		case BIFANG_REMOVE_TABLE: return is_table_name(name, len);
-		case BIFANG_REMOVE_FILE: return ends_in(name, len, ".bfo");
+		case BIFANG_REMOVE_FILE:
+			return ends_in(name, len, ".bfo") || ends_in(name, len, ".avro") ||
+				   ends_in(name, len, ".metadata.json");
 	}
 	return false;
 }
@@ -156,12 +159,14 @@ fail(Removal *r, const char *dir, const char *name, const char *what)
 
 static void remove_entry(Removal *r, int at, const char *dir, const char *name, int depth);
 
-/* All that is in an open directory, which is closed. A directory that shrinks while it is listed
- * may hide entries from one pass. */
+/* All that is in an open directory. A directory that shrinks while it is listed may hide entries
+ * from one pass. What says whose a ledger is goes last: should we not get that far, the rest is
+ * still known to be ours. */
 static void
 remove_entries(Removal *r, DIR *d, const char *path, int depth)
 {
 	int64 kept = r->out->kept;
+	bool marked = false;
 	bool again = true;
 
 	for (int pass = 0; again && pass < 8; pass++)
@@ -175,11 +180,18 @@ remove_entries(Removal *r, DIR *d, const char *path, int depth)
 		{
 			if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 				continue;
+			if (r->kind == BIFANG_REMOVE_LEDGER && strcmp(e->d_name, MARK) == 0)
+			{
+				marked = true;
+				continue;
+			}
 			remove_entry(r, dirfd(d), path, e->d_name, depth);
 			again = true;
 		}
 		again = again && r->first.code == BF_OK && r->out->kept == kept;
 	}
+	if (marked && r->first.code == BF_OK && r->out->kept == kept)
+		remove_entry(r, dirfd(d), path, MARK, depth);
 }
 
 static void

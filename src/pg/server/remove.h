@@ -31,7 +31,7 @@ extern size_t bifang_final_length(const char *name);
 
 typedef enum BifangRemoveKind
 {
-	BIFANG_REMOVE_FILE,
+	BIFANG_REMOVE_FILE,	  /* an offload file, or one of a table's metadata */
 	BIFANG_REMOVE_LEDGER, /* a ledger's directory: flat */
 	BIFANG_REMOVE_TABLE	  /* a part of a lake table's directory, with directories below */
 } BifangRemoveKind;

@@ -20,6 +20,7 @@ int bifang_ledger_kb_max;
 int bifang_metadata_cache_kb;
 int bifang_footer_cache_kb;
 int bifang_rescan_kb;
+int bifang_garbage_grace_s;
 
 static bool prune_partitions;
 static bool prune_manifests;
@@ -37,7 +38,8 @@ typedef struct Setting
 	const char *more; /* a second sentence, or NULL */
 	bool *flag;
 	bool on;
-	int *kb; /* a size in units of 1024 bytes */
+	int *kb; /* a size in units of 1024 bytes, or of seconds */
+	bool seconds;
 	int size;
 	int least;
 	int most;
@@ -49,6 +51,8 @@ typedef struct Setting
 #define FLAG(variable, initial) .flag = &(variable), .on = (initial)
 #define KB(variable, initial, low, high) \
 	.kb = &(variable), .size = (initial), .least = (low), .most = (high)
+#define SECONDS(variable, initial) \
+	.kb = &(variable), .size = (initial), .least = 0, .most = INT_MAX, .seconds = true
 #define TEXT(variable, checked) .text = &(variable), .check = (checked)
 #define PRUNES(variable, bit) .flag = &(variable), .on = true, .prune = (bit)
 
@@ -136,6 +140,10 @@ static const Setting settings[] = {
 	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
 	 "A statement is not split: its rows stay in one ledger.",
 	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},
+	{"bifang.garbage_grace",
+	 "Age at which files of commits that never came about are removed by remove_garbage().",
+	 "Other engines write the files of a commit before the catalog shows it.",
+	 SECONDS(bifang_garbage_grace_s, 3 * 24 * 3600)},
 	{"bifang.enable_partition_pruning", "Leaves out files by their partition values.", NULL,
 	 PRUNES(prune_partitions, BF_PRUNE_PARTITION)},
 	{"bifang.enable_manifest_pruning",
@@ -190,7 +198,8 @@ bifang_settings_define(void)
 									 s->prune != 0 ? GUC_EXPLAIN : 0, NULL, NULL, NULL);
 		else if (s->kb != NULL)
 			DefineCustomIntVariable(s->name, s->about, s->more, s->kb, s->size, s->least, s->most,
-									PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+									s->seconds ? PGC_SUSET : PGC_USERSET,
+									s->seconds ? GUC_UNIT_S : GUC_UNIT_KB, NULL, NULL, NULL);
 		else
 			DefineCustomStringVariable(s->name, s->about, s->more, s->text, "", PGC_USERSET, 0,
 									   s->check, NULL, NULL);

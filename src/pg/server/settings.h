@@ -14,6 +14,7 @@ extern char *bifang_as_of_timestamp;
 extern char *bifang_ref;
 
 extern int bifang_ledger_kb_max;	 /* bifang.ledger_size_max: a fuller ledger is closed */
+extern int bifang_garbage_grace_s;	 /* bifang.garbage_grace: age of left-overs that go */
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
 extern int bifang_rescan_kb;		 /* bifang.rescan_memory: rows of scans that run again */

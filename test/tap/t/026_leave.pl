@@ -60,14 +60,14 @@ my (undef, undef, $err) = outcome($node, 'BEGIN; DROP EXTENSION bifang_fdw CASCA
 like($err, qr/NOTICE: +4 lake tables stay.*DETAIL:.*HINT:.*bifang\.recover/s, 'DROP EXTENSION says what stays');
 sql(q{INSERT INTO t SELECT 5, g FROM generate_series(1, 10) g; INSERT INTO t_was SELECT 5, g FROM generate_series(1, 10) g});
 is(wrong($node), $all, 'rolled back, and going on');
-ok(!grep({ slurp_file($_) =~ /^end / } map { glob $node->data_dir . "/bifang/live/*/$_/table" }
+ok(!grep({ slurp_file($_) =~ /^end /m } map { glob $node->data_dir . "/bifang/live/*/$_/table" }
 		sql(q{SELECT ledger_id FROM bifang.ledger WHERE state = 'o' AND table_name = 't2' ORDER BY 1 DESC LIMIT 1})), 'which takes back what was said');
 (undef, undef, $err) = outcome($node, 'DROP EXTENSION plpgsql; CREATE EXTENSION plpgsql');
 unlike($err, qr/lake tables/, 'other extensions are not meant');
 
 # A crash while rows are written leaves them behind the end.
 my $open = start_script($node, q{BEGIN; INSERT INTO t SELECT 9, g FROM generate_series(1, 5000) g; SELECT count(*) FROM t; SELECT pg_sleep(600)});
-$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND pid <> pg_backend_pid()}) or die;
+$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) or die;
 crash($node);
 finish_script($open);
 

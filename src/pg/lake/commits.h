@@ -1,0 +1,18 @@
+/*
+ * pg/lake/commits.h: files of commits that never came about.
+ */
+#ifndef BIFANG_PG_LAKE_COMMITS_H
+#define BIFANG_PG_LAKE_COMMITS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "iceberg/table.h"
+#include "pg/catalog/tables.h"
+
+/* Metadata files, manifest lists and manifests in a table's directory that is ours, older than
+ * bifang.garbage_grace, which nothing in its metadata names; char *, palloc'd. */
+extern List *bifang_files_of_failed_commits(const BifangLakeTable *row, const BfIceTable *t);
+
+#endif

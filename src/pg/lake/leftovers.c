@@ -1,0 +1,241 @@
+/*
+ * pg/lake/leftovers.c: bifang.leftovers(): what takes up space and is not certainly ours.
+ *
+ * remove_garbage() removes only what this database made and lost. What a dropped database, or a
+ * catalog that was dropped, has left may be wanted again (bifang.recover()), and what says nothing
+ * may be anybody's: it is listed here, and goes by hand.
+ *
+ *   a ledger's directory     in the live directories of this database and its servers, and of
+ *                            databases that are no more
+ *   a table's directory      in the embedded warehouse and those of servers, one or two levels down
+ */
+#include "pg/lake/leftovers.h"
+
+#include "catalog/pg_database.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+#include "pg/catalog/catalog.h"
+#include "pg/lake/places.h"
+#include "pg/server/encoding.h"
+#include "pg/server/remove.h"
+#include "pg/write/locks.h"
+#include "pg/write/owner.h"
+
+PG_FUNCTION_INFO_V1(bifang_leftovers);
+
+typedef struct Look
+{
+	HTAB *named; /* BifangFileId of what rows name */
+	BifangLeftVisit visit;
+	void *arg;
+	bool unmarked_only;
+} Look;
+
+/* What rows name ------------------------------------------------------------------------------ */
+
+static void
+add_named(HTAB *named, const char *path)
+{
+	BifangFileId id;
+
+	if (bifang_file_id(path, &id))
+		(void) hash_search(named, &id, HASH_ENTER, NULL);
+}
+
+static bool
+add_table(void *arg, const BifangLakeTable *row)
+{
+	add_named(arg, bifang_parent_of(bifang_parent_of(row->metadata_location)));
+	return true;
+}
+
+static HTAB *
+all_named(List *ledgers)
+{
+	HASHCTL ctl = {.keysize = sizeof(BifangFileId),
+				   .entrysize = sizeof(BifangFileId),
+				   .hcxt = CurrentMemoryContext};
+	HTAB *named =
+		hash_create("bifang named directories", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ListCell *lc;
+
+	/* Offloaded ones wait in the queue. */
+	foreach (lc, ledgers)
+		add_named(named, ((BifangLedger *) lfirst(lc))->live_dir);
+	bifang_catalog_visit_tables(add_table, named);
+	return named;
+}
+
+static List *
+all_ledgers(void)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	List *ledgers = bifang_catalog_all_ledgers(snap);
+
+	UnregisterSnapshot(snap);
+	return ledgers;
+}
+
+/* Looking ------------------------------------------------------------------------------------- */
+
+/* NULL: nothing to tell. */
+static const char *
+what_is(const char *dir, const BifangMark *m, bool table)
+{
+	switch (bifang_owner_by(m, dir, NULL))
+	{
+		case BIFANG_OWNER_OURS:
+			return table ? "a table that was dropped without purge; register_table() takes it back"
+						 : NULL;
+		case BIFANG_OWNER_FORMER:
+			return "of a catalog that this database had before; recover() takes it back";
+		case BIFANG_OWNER_OTHER:
+			if (bifang_owner_lives(m))
+				return NULL;
+			return psprintf("of database %s (system identifier/oid), which this cluster does not "
+							"have; recover() takes it back",
+							m->origin);
+		case BIFANG_OWNER_COPY: return "of another copy of this cluster; adopt() takes it over";
+		case BIFANG_OWNER_NONE: break;
+	}
+	return NULL;
+}
+
+/* True: it is marked. */
+static bool
+look_at(Look *l, const char *dir, bool table)
+{
+	BifangMark m;
+	BifangMarkState state = bifang_mark_read(dir, &m);
+	BifangFileId id;
+	const char *what = NULL;
+
+	if (state == BIFANG_MARK_NONE && table)
+		return false;
+	if (!bifang_file_id(dir, &id) || hash_search(l->named, &id, HASH_FIND, NULL) != NULL)
+		return true;
+	if (state != BIFANG_MARK_READ)
+		what = "it does not say whose it is";
+	else if (!l->unmarked_only)
+		what = what_is(dir, &m, table);
+	if (what != NULL)
+		l->visit(l->arg, dir, what);
+	return true;
+}
+
+/* Whoever makes a ledger marks it a moment later, and has it locked. */
+static bool
+is_being_made(int64 id, const char *dir)
+{
+	BifangMark m;
+
+	if (bifang_mark_read(dir, &m) != BIFANG_MARK_NONE)
+		return false;
+	if (!bifang_lock_ledger(id, false))
+		return true;
+	bifang_unlock_ledger(id);
+	return false;
+}
+
+static void
+look_at_ledgers(Look *l, const char *root)
+{
+	List *names = bifang_names_in(root);
+	ListCell *lc;
+
+	Assert(root[0] == '/');
+	foreach (lc, names)
+	{
+		int64 id = bifang_ledger_of_name(lfirst(lc), "");
+		char *dir = psprintf("%s/%s", root, (char *) lfirst(lc));
+
+		CHECK_FOR_INTERRUPTS();
+		if (id >= 0 && !is_being_made(id, dir))
+			(void) look_at(l, dir, false);
+	}
+}
+
+static void
+look_at_tables(Look *l, const char *root, int depth)
+{
+	List *names = bifang_names_in(root);
+	ListCell *lc;
+
+	Assert(root[0] == '/' && depth >= 0);
+	foreach (lc, names)
+	{
+		char *dir = psprintf("%s/%s", root, (char *) lfirst(lc));
+
+		CHECK_FOR_INTERRUPTS();
+		if (!look_at(l, dir, true) && depth > 0)
+			look_at_tables(l, dir, depth - 1);
+	}
+}
+
+/* Live directories of databases that are no more. */
+static void
+look_at_dropped(Look *l)
+{
+	char *root = psprintf("%s/bifang/live", DataDir);
+	List *names = bifang_names_in(root);
+	ListCell *lc;
+
+	foreach (lc, names)
+	{
+		const char *name = lfirst(lc);
+
+		if (strspn(name, "0123456789") == strlen(name) &&
+			!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum((Oid) strtoul(name, NULL, 10))))
+			look_at_ledgers(l, psprintf("%s/%s", root, name));
+	}
+}
+
+void
+bifang_unmarked_ledgers(const char *live_dir, BifangLeftVisit visit, void *arg)
+{
+	Look l = {.visit = visit, .arg = arg, .unmarked_only = true};
+
+	l.named = all_named(all_ledgers());
+	look_at_ledgers(&l, live_dir);
+	hash_destroy(l.named);
+}
+
+static void
+put_row(void *arg, const char *path, const char *what)
+{
+	ReturnSetInfo *rsinfo = arg;
+	Datum values[2] = {CStringGetTextDatum(bifang_shown(path)),
+					   CStringGetTextDatum(bifang_shown(what))};
+	bool nulls[2] = {false, false};
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+Datum
+bifang_leftovers(PG_FUNCTION_ARGS)
+{
+	Look l = {.visit = put_row};
+	List *ledgers = all_ledgers();
+	List *dirs;
+	ListCell *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	l.arg = fcinfo->resultinfo;
+	l.named = all_named(ledgers);
+	dirs = bifang_live_directories(ledgers);
+	foreach (lc, dirs)
+		look_at_ledgers(&l, lfirst(lc));
+	look_at_dropped(&l);
+	dirs = bifang_warehouses();
+	foreach (lc, dirs)
+		look_at_tables(&l, lfirst(lc), 1);
+	return (Datum) 0;
+}
