@@ -304,3 +304,13 @@ CREATE EVENT TRIGGER bifang_on_drop_server ON sql_drop
 	EXECUTE FUNCTION bifang.on_drop_server();
 COMMENT ON EVENT TRIGGER bifang_on_drop_server IS
 	'keeps the tables of servers that are dropped from whoever takes the name';
+
+-- A partitioned table stands for its partitions.
+COMMENT ON FUNCTION bifang.commit(regclass) IS
+	'names all acknowledged rows of the log in the lake (branch bifang of the Iceberg table); of a partitioned table, of each partition: sums, and a snapshot_id if one partition alone has a new one';
+COMMENT ON FUNCTION bifang.roll(regclass, boolean) IS
+	'closes the open ledgers that hold rows and that nobody writes (wait: waits for writers), of a partitioned table those of all partitions; returns how many';
+COMMENT ON FUNCTION bifang.offload(regclass) IS
+	'copies closed ledgers, of a partitioned table those of all partitions, to offload files in the lake; their live files become garbage';
+COMMENT ON FUNCTION bifang.check(regclass) IS
+	'verifies coverage and files of a table, or of each partition of a partitioned table; no rows = all is well';

@@ -33,6 +33,7 @@
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
 #include "pg/lake/leftovers.h"
+#include "pg/lake/partitions.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
@@ -42,6 +43,7 @@ PG_FUNCTION_INFO_V1(bifang_check);
 typedef struct Check
 {
 	ReturnSetInfo *rsinfo;
+	const char *partition; /* of the table that was asked for; NULL: it is that table */
 	MemoryContext cxt;
 	BfArena *arena;
 	BifangTable t;
@@ -63,7 +65,10 @@ found(Check *c, const char *severity, const char *subject, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
 	values[0] = CStringGetTextDatum(severity);
-	values[1] = CStringGetTextDatum(bifang_shown(subject));
+	subject = bifang_shown(subject);
+	if (c->partition != NULL)
+		subject = psprintf("%s: %s", c->partition, subject);
+	values[1] = CStringGetTextDatum(subject);
 	values[2] = CStringGetTextDatum(bifang_shown(text));
 	tuplestore_putvalues(c->rsinfo->setResult, c->rsinfo->setDesc, values, nulls);
 }
@@ -351,16 +356,13 @@ check_orphans(Check *c)
 	bifang_orphan_offloads(&c->t.row, c->t.ice, found_orphan, c);
 }
 
-Datum
-bifang_check(PG_FUNCTION_ARGS)
+static void
+check_table(Oid relid, ReturnSetInfo *rsinfo, const char *partition)
 {
-	Oid relid = PG_GETARG_OID(0);
+	Check c = {.rsinfo = rsinfo, .partition = partition, .cxt = CurrentMemoryContext};
 	Snapshot snap;
-	Check c = {.cxt = CurrentMemoryContext};
 	ListCell *lc;
 
-	InitMaterializedSRF(fcinfo, 0);
-	c.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bifang_table_check_owner(relid);
 	snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, c.cxt, &c.t);
@@ -381,5 +383,28 @@ bifang_check(PG_FUNCTION_ARGS)
 	}
 	UnregisterSnapshot(snap);
 	check_orphans(&c);
+}
+
+Datum
+bifang_check(PG_FUNCTION_ARGS)
+{
+	Oid relid = PG_GETARG_OID(0);
+	List *tables;
+	ListCell *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	tables = bifang_tables_of(relid);
+	foreach (lc, tables)
+	{
+		Oid one = lfirst_oid(lc);
+		MemoryContext cxt =
+			AllocSetContextCreate(CurrentMemoryContext, "bifang check", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+
+		check_table(one, (ReturnSetInfo *) fcinfo->resultinfo,
+					one == relid ? NULL : bifang_relation_text(one));
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(cxt);
+	}
 	return (Datum) 0;
 }

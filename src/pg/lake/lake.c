@@ -29,6 +29,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/lake/partitions.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
@@ -445,22 +446,39 @@ bifang_commit_table(Oid relid, BifangCommitResult *result)
 							   COMMIT_TRIES)));
 }
 
+/* Adds to a result of several tables: it has a snapshot when just one of them has a new one. */
+static void
+commit_one(Oid relid, BifangCommitResult *sum)
+{
+	int64 table_id = bifang_table_begin_work(relid, "bifang.commit()");
+	BifangCommitResult one;
+
+	bifang_commit_table(relid, &one);
+	if (one.files == 0)
+	{
+		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
+		return;
+	}
+	sum->snapshot_id = sum->files == 0 ? one.snapshot_id : -1;
+	sum->files += one.files;
+	sum->rows += one.rows;
+}
+
 Datum
 bifang_commit(PG_FUNCTION_ARGS)
 {
-	Oid relid = PG_GETARG_OID(0);
-	BifangCommitResult result;
-	int64 table_id;
+	BifangCommitResult result = {.snapshot_id = -1};
+	List *tables;
+	ListCell *lc;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	table_id = bifang_table_begin_work(relid, "bifang.commit()");
-	bifang_commit_table(relid, &result);
-	if (result.files == 0)
-		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
+	tables = bifang_tables_of(PG_GETARG_OID(0));
+	foreach (lc, tables)
+		commit_one(lfirst_oid(lc), &result);
 	values[0] = Int64GetDatum(result.snapshot_id);
 	nulls[0] = result.snapshot_id < 0;
 	values[1] = Int32GetDatum(result.files);

@@ -27,6 +27,7 @@
 #include "log/offload.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/lake/partitions.h"
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
@@ -140,24 +141,16 @@ wait_for_writers(Oid relid)
 	return ledgers;
 }
 
-Datum
-bifang_roll(PG_FUNCTION_ARGS)
+static int32
+roll_table(Oid relid)
 {
-	Oid relid = PG_GETARG_OID(0);
-	bool wait = PG_GETARG_BOOL(1);
 	BifangJob job = {.kind = "roll", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
-	int64 table_id;
+	int64 table_id = bifang_table_begin_work(relid, "bifang.roll()");
 	BifangTable t;
-	List *reserved = NIL;
-	List *ledgers;
+	List *ledgers = current_ledgers(relid, &t);
 	ListCell *lc;
 	int32 closed = 0;
 
-	PreventCommandIfReadOnly("bifang.roll()");
-	if (wait)
-		reserved = wait_for_writers(relid);
-	table_id = bifang_table_begin_work(relid, "bifang.roll()");
-	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
@@ -169,8 +162,6 @@ bifang_roll(PG_FUNCTION_ARGS)
 			job.rows += l->end_entry;
 		}
 	}
-	foreach (lc, reserved)
-		bifang_release_ledger(((BifangLedger *) lfirst(lc))->id);
 	if (closed > 0)
 	{
 		bifang_table_set_job(&t, &job);
@@ -180,6 +171,28 @@ bifang_roll(PG_FUNCTION_ARGS)
 	}
 	else
 		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
+	return closed;
+}
+
+Datum
+bifang_roll(PG_FUNCTION_ARGS)
+{
+	bool wait = PG_GETARG_BOOL(1);
+	List *tables;
+	List *reserved = NIL;
+	ListCell *lc;
+	int32 closed = 0;
+
+	PreventCommandIfReadOnly("bifang.roll()");
+	tables = bifang_tables_of(PG_GETARG_OID(0));
+	/* Of all tables first: work on one holds what the writers of another may want. */
+	if (wait)
+		foreach (lc, tables)
+			reserved = list_concat(reserved, wait_for_writers(lfirst_oid(lc)));
+	foreach (lc, tables)
+		closed += roll_table(lfirst_oid(lc));
+	foreach (lc, reserved)
+		bifang_release_ledger(((BifangLedger *) lfirst(lc))->id);
 	PG_RETURN_INT32(closed);
 }
 
@@ -268,23 +281,16 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 	return bytes;
 }
 
-Datum
-bifang_offload(PG_FUNCTION_ARGS)
+/* Adds to the sums of several tables. */
+static void
+offload_table(Oid relid, BifangJob *sum)
 {
-	Oid relid = PG_GETARG_OID(0);
 	BifangJob job = {.kind = "offload", .started_at = GetCurrentTimestamp(), .snapshot_id = -1};
-	int64 table_id;
+	int64 table_id = bifang_table_begin_work(relid, "bifang.offload()");
 	BifangTable t;
-	TupleDesc desc;
-	Datum values[3];
-	bool nulls[3] = {false};
-	List *ledgers;
+	List *ledgers = current_ledgers(relid, &t);
 	ListCell *lc;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	table_id = bifang_table_begin_work(relid, "bifang.offload()");
-	ledgers = current_ledgers(relid, &t);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *seen = lfirst(lc);
@@ -314,8 +320,28 @@ bifang_offload(PG_FUNCTION_ARGS)
 	}
 	else
 		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
-	values[0] = Int32GetDatum((int32) job.files);
-	values[1] = Int64GetDatum(job.rows);
-	values[2] = Int64GetDatum(job.bytes);
+	sum->files += job.files;
+	sum->rows += job.rows;
+	sum->bytes += job.bytes;
+}
+
+Datum
+bifang_offload(PG_FUNCTION_ARGS)
+{
+	BifangJob sum = {0};
+	List *tables;
+	ListCell *lc;
+	TupleDesc desc;
+	Datum values[3];
+	bool nulls[3] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	tables = bifang_tables_of(PG_GETARG_OID(0));
+	foreach (lc, tables)
+		offload_table(lfirst_oid(lc), &sum);
+	values[0] = Int32GetDatum((int32) sum.files);
+	values[1] = Int64GetDatum(sum.rows);
+	values[2] = Int64GetDatum(sum.bytes);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

@@ -19,6 +19,13 @@
 #include "pg/server/version.h"
 #include "pg/write/owner.h"
 
+bool
+bifang_table_is_managed(const BifangOptions *o)
+{
+	return o->format->lake && o->location == NULL && !o->remote_catalog &&
+		   o->as_of_snapshot == NULL && o->as_of_timestamp == NULL && o->ref == NULL;
+}
+
 void
 bifang_table_check_managed(const BifangOptions *o, const char *verb)
 {
@@ -199,18 +206,41 @@ bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, 
 					   GetUserNameFromId(role, false))));
 }
 
+static const char *
+kind_of_relation(Oid relid)
+{
+	switch (get_rel_relkind(relid))
+	{
+		case RELKIND_RELATION: return "a table";
+		case RELKIND_PARTITIONED_TABLE: return "a partitioned table";
+		case RELKIND_VIEW: return "a view";
+		case RELKIND_MATVIEW: return "a materialized view";
+		case RELKIND_INDEX:
+		case RELKIND_PARTITIONED_INDEX: return "an index";
+		case RELKIND_SEQUENCE: return "a sequence";
+		case RELKIND_FOREIGN_TABLE: return "a foreign table of another wrapper";
+		default: return "another kind of relation";
+	}
+}
+
+bool
+bifang_table_is_ours(Oid relid)
+{
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE &&
+		   GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid ==
+			   get_foreign_data_wrapper_oid("bifang_fdw", false);
+}
+
 void
 bifang_table_check_owner(Oid relid)
 {
 	if (get_rel_name(relid) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("the foreign table does not exist")));
-	if (get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
-		GetForeignServer(GetForeignServerIdByRelId(relid))->fdwid !=
-			get_foreign_data_wrapper_oid("bifang_fdw", false))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a foreign table of bifang_fdw", get_rel_name(relid))));
+	if (!bifang_table_is_ours(relid))
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" is %s, not a foreign table of bifang_fdw",
+							   get_rel_name(relid), kind_of_relation(relid))));
 	if (!bifang_owns_relation(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }

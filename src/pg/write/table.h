@@ -27,7 +27,8 @@ extern void bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, Bifan
 extern void bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable *row);
 /* The same with all that it is; out->options are given. */
 extern void bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext cxt);
-/* The same refusal alone: `verb` is "insert into", "commit". */
+/* Is it, by its options? The other one raises that refusal: `verb` is "insert into", "commit". */
+extern bool bifang_table_is_managed(const BifangOptions *o);
 extern void bifang_table_check_managed(const BifangOptions *o, const char *verb);
 
 /* A table that this database made says so by the mark in its directory; one that nobody has marked
@@ -49,7 +50,9 @@ extern void bifang_table_claim(const BfIceTable *t, const BifangLakeTable *row);
 extern void
 bifang_table_check_write(const BifangOptions *o, const BfIceTable *t, Oid role, const char *what);
 
-/* Raises unless the current user owns the foreign table. */
+/* Is the relation a foreign table of this wrapper? */
+extern bool bifang_table_is_ours(Oid relid);
+/* Raises unless it is one and the current user owns it. */
 extern void bifang_table_check_owner(Oid relid);
 
 /* Whose job it is; strings are borrowed from t. */
