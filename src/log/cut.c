@@ -92,55 +92,65 @@ remove_segments_after(BfLedgerWriter *w, const BfLogDir *d, BfError *err)
 	return BF_OK;
 }
 
-/* Step 2. Leaves in s->offsets and s->times only what is kept, and sets the writer's state to that
- * of the moment when the last kept entry was made. */
-static void
-keep_entries(BfLedgerWriter *w, BfiSegment *s)
+/* How many entries of the indexes stay. */
+typedef struct Kept
 {
-	int64_t offset = -1;
-	int64_t position = 0;
+	const BfIndex *offsets;
+	const BfIndex *times;
+	int32_t n_offsets;
+	int32_t n_times;
+} Kept;
+
+/* Step 2. Lowers the numbers to those that are kept, and sets the writer's state to that of the
+ * moment when the last kept entry was made. */
+static void
+keep_entries(BfLedgerWriter *w, Kept *k)
+{
+	BfIndexEntry e = {-1, 0, 0};
+	BfIndexEntry t = {-1, 0, -1};
 
 	w->index.added->len = w->times.added->len = 0;
 	w->indexed_position = 0;
 	w->max_timestamp = w->max_timestamp_offset = w->time_entry = -1;
-	for (; s->offsets.n > 0; s->offsets.n--)
+	for (; k->n_offsets > 0; k->n_offsets--)
 	{
-		bf_offset_index_entry(&s->offsets, s->offsets.n - 1, &offset, &position);
-		if (offset < w->end.entry && position < w->end.position)
+		bf_index_entry(k->offsets, k->n_offsets - 1, &e);
+		if (e.offset < w->end.entry && e.position < w->end.position)
 			break;
 	}
-	for (; s->times.n > 0; s->times.n--)
+	for (; k->n_times > 0; k->n_times--)
 	{
-		bf_time_index_entry(&s->times, s->times.n - 1, &w->time_entry, &w->max_timestamp_offset);
-		if (s->offsets.n > 0 && w->max_timestamp_offset <= offset)
+		bf_index_entry(k->times, k->n_times - 1, &t);
+		if (k->n_offsets > 0 && t.offset <= e.offset)
 			break;
 	}
-	if (s->offsets.n > 0 && s->times.n > 0)
+	if (k->n_offsets > 0 && k->n_times > 0)
 	{
-		w->indexed_position = position;
-		w->max_timestamp = w->time_entry;
+		w->indexed_position = e.position;
+		w->max_timestamp = w->time_entry = t.timestamp;
+		w->max_timestamp_offset = t.offset;
 	}
 	else
-	{
 		/* Every index entry comes with a time: without one they don't belong together. */
-		s->offsets.n = s->times.n = 0;
-		w->max_timestamp_offset = w->time_entry = -1;
-	}
-	BF_ASSERT((s->offsets.n > 0) == (s->times.n > 0));
+		k->n_offsets = k->n_times = 0;
+	BF_ASSERT((k->n_offsets > 0) == (k->n_times > 0));
 	BF_ASSERT(w->indexed_position < w->end.position);
 }
 
 /* Step 3, from the place that keep_entries left. */
 static BfStatus
-walk(BfLedgerWriter *w, BfiSegment *s, BfError *err)
+walk(BfLedgerWriter *w, BfiSegment *s, const Kept *k, BfError *err)
 {
 	int64_t next = w->base;
 	int64_t indexed_offset = -1;
-	int64_t position;
+	BfIndexEntry e;
 
 	BF_ASSERT(w->base == s->info->base_offset && w->end.position <= s->size);
-	if (s->offsets.n > 0)
-		bf_offset_index_entry(&s->offsets, s->offsets.n - 1, &indexed_offset, &position);
+	if (k->n_offsets > 0)
+	{
+		bf_index_entry(k->offsets, k->n_offsets - 1, &e);
+		indexed_offset = e.offset;
+	}
 	s->pos = w->indexed_position;
 	s->last_offset = -1;
 	while (s->pos < w->end.position)
@@ -180,33 +190,36 @@ static BfStatus
 restore_state(BfLedgerWriter *w, BfLogDir *d, int32_t number, BfError *err)
 {
 	BfiSegment s;
-	BF_ASSERT(w->end.position > 0);
+	Kept k;
 	BfError first;
 	BfStatus status;
 
+	BF_ASSERT(w->end.position > 0);
 	BF_TRY(bfi_segment_init(w->work, d, false, &s, err));
 	BF_TRY(bfi_segment_open(&s, number, err));
 	BF_DATA(err, s.size >= w->end.position, s.size,
 			"the ledger's bytes end before their acknowledged end at %lld",
 			(long long) w->end.position);
-	BF_TRY(bfi_segment_load_offsets(&s, err));
-	BF_TRY(bfi_segment_load_times(&s, err));
-	keep_entries(w, &s);
-	status = walk(w, &s, &first);
-	if (s.offsets.n > 0 &&
+	BF_TRY(bfi_segment_index_load(&s, BF_INDEX_OFFSETS, &k.offsets, err));
+	BF_TRY(bfi_segment_index_load(&s, BF_INDEX_TIMES, &k.times, err));
+	k.n_offsets = k.offsets->n;
+	k.n_times = k.times->n;
+	keep_entries(w, &k);
+	status = walk(w, &s, &k, &first);
+	if (k.n_offsets > 0 &&
 		(status == BF_ERR_CORRUPT || status == BF_ERR_UNSUPPORTED || status == BF_ERR_LIMIT))
 	{
-		s.offsets.n = s.times.n = 0;
-		keep_entries(w, &s);
-		status = walk(w, &s, &first);
+		k.n_offsets = k.n_times = 0;
+		keep_entries(w, &k);
+		status = walk(w, &s, &k, &first);
 	}
 	if (status != BF_OK)
 	{
 		*err = first;
 		return bf_error_object(err, s.info->path);
 	}
-	w->index.size = (int64_t) s.offsets.n * BF_OFFSET_INDEX_ENTRY_BYTES;
-	w->times.size = (int64_t) s.times.n * BF_TIME_INDEX_ENTRY_BYTES;
+	w->index.size = (int64_t) k.n_offsets * BF_OFFSET_INDEX_ENTRY_BYTES;
+	w->times.size = (int64_t) k.n_times * BF_TIME_INDEX_ENTRY_BYTES;
 	bfi_segment_close(&s);
 	return BF_OK;
 }

@@ -114,7 +114,6 @@ collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
 		s->swap = !has[FILE_LOG];
 		s->has_index = has[FILE_INDEX];
 		s->has_time_index = has[FILE_TIME_INDEX];
-		s->index_entries = s->time_index_entries = -1;
 		BF_TRY(bfi_dir_path(d, d->arena, offset, s->swap ? "log.swap" : "log", &s->path, err));
 	}
 	return BF_OK;
@@ -173,6 +172,7 @@ bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *counters, BfLogDir *
 	BF_NEW(a, d, 1, err);
 	d->arena = a;
 	d->counters = counters != NULL ? counters : &d->own_counters;
+	d->indexes[0].number = d->indexes[1].number = -1;
 	BF_TRY_PTR(a, d->dir, bf_arena_strdup(a, dir), err);
 	bf_buffer_init(&found, bf_arena_host(a), FILES_MAX * sizeof(FoundFile));
 	/* Between the steps of a compaction a segment may have no name for a moment: look again. What
@@ -216,66 +216,4 @@ bfi_dir_codec(BfLogDir *d, BfError *err)
 	if (d->scratch == NULL)
 		BF_TRY(bf_buffer_new(d->arena, BF_BATCH_BYTES_MAX, &d->scratch, err));
 	return bf_codec_context_new(d->arena, &d->codec, err);
-}
-
-BfStatus
-bf_log_dir_load_segment(BfLogDir *d, int32_t i, BfError *err)
-{
-	BfiSegment s;
-
-	BF_TRY(bfi_segment_init(d->arena, d, true, &s, err));
-	BF_TRY(bfi_segment_open(&s, i, err));
-	BF_TRY(bfi_segment_load_offsets(&s, err));
-	BF_TRY(bfi_segment_load_times(&s, err));
-	d->segments[i].index_entries = s.offsets.n;
-	d->segments[i].time_index_entries = s.times.n;
-	bfi_segment_close(&s);
-	return BF_OK;
-}
-
-static BfStatus
-find_end(BfLogDir *d, int64_t *end, BfError *err)
-{
-	BfiSegment s;
-	bool at_end = false;
-
-	BF_ASSERT(d->n_segments > 0);
-	BF_TRY(bfi_segment_init(d->arena, d, true, &s, err));
-	BF_TRY(bfi_segment_open(&s, d->n_segments - 1, err));
-	BF_TRY(bfi_segment_seek(&s, BF_ENTRY_MAX, err));
-	for (;;)
-	{
-		BfBatchHeader h;
-		const uint8_t *batch;
-
-		BF_TRY(bf_check_cancel(bf_arena_host(d->arena), err));
-		BF_TRY(bfi_segment_header(&s, &h, &at_end, err));
-		if (at_end)
-			break;
-		BF_TRY(bfi_segment_check(&s, &h, &batch, err));
-		bfi_segment_advance(&s, &h);
-	}
-	/* An empty last segment is named by the next offset. */
-	*end = s.last_offset >= 0 ? s.last_offset + 1 : s.info->base_offset;
-	bfi_segment_close(&s);
-	return BF_OK;
-}
-
-BfStatus
-bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err)
-{
-	if (!d->bounds_known)
-	{
-		d->start = d->end = 0;
-		if (d->n_segments > 0)
-		{
-			d->start = d->segments[0].base_offset;
-			BF_TRY(find_end(d, &d->end, err));
-			BF_ASSERT(d->start <= d->end);
-		}
-		d->bounds_known = true;
-	}
-	*start = d->start;
-	*end = d->end;
-	return BF_OK;
 }

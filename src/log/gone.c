@@ -218,7 +218,7 @@ read_log(Search *s, int64_t from, int64_t last, int64_t *next, BfError *err)
 static BfStatus
 resume_log(Search *s, int64_t after, int64_t *entry, BfError *err)
 {
-	int64_t offset, position;
+	const BfIndex *offsets;
 	BfiSegment seg;
 	BfLogDir *d;
 	int32_t number;
@@ -235,12 +235,14 @@ resume_log(Search *s, int64_t after, int64_t *entry, BfError *err)
 	}
 	BF_TRY(bfi_segment_init(s->work, d, false, &seg, err));
 	BF_TRY(bfi_segment_open(&seg, number, err));
-	BF_TRY(bfi_segment_load_offsets(&seg, err));
-	for (int32_t i = 0; i < seg.offsets.n && *entry < 0; i++)
+	BF_TRY(bfi_segment_index_load(&seg, BF_INDEX_OFFSETS, &offsets, err));
+	for (int32_t i = 0; i < offsets->n && *entry < 0; i++)
 	{
-		bf_offset_index_entry(&seg.offsets, i, &offset, &position);
-		if (offset >= after && position < seg.size)
-			*entry = offset + 1;
+		BfIndexEntry e;
+
+		bf_index_entry(offsets, i, &e);
+		if (e.offset >= after && e.position < seg.size)
+			*entry = e.offset + 1;
 	}
 	bfi_segment_close(&seg);
 	if (*entry < 0 && number + 1 < d->n_segments)

@@ -1,207 +1,311 @@
-/* Entries of `.index` and `.timeindex`, and the warm and cold search in them. */
+/* Entries of `.index` and `.timeindex`, read page by page, and the warm and cold search in them. */
 #include "log/index.h"
 
 #include "base/rangeset.h"
 
+#define PAGE BF_INDEX_PAGE_BYTES
+
+static const size_t entry_bytes[] = {
+	[BF_INDEX_OFFSETS] = BF_OFFSET_INDEX_ENTRY_BYTES,
+	[BF_INDEX_TIMES] = BF_TIME_INDEX_ENTRY_BYTES,
+};
+
 _Static_assert(BF_INDEX_WARM_BYTES % BF_OFFSET_INDEX_ENTRY_BYTES == 0,
 			   "the warm section is of whole entries");
+_Static_assert(BF_INDEX_BYTES_MAX / BF_OFFSET_INDEX_ENTRY_BYTES < INT32_MAX, "entries are int32");
 
-/* The key of entry i, as the search compares it: relative offset, or timestamp. */
-typedef int64_t (*KeyOf)(const uint8_t *entries, int32_t i);
+/* ---- pages ---- */
 
-static int64_t
-offset_key(const uint8_t *entries, int32_t i)
+/* Pages first..last, those that are missing between them with one read for each run. */
+static BfStatus
+need_pages(BfIndex *ix, int64_t first, int64_t last, BfError *err)
 {
-	return bf_load32be(entries + (size_t) i * BF_OFFSET_INDEX_ENTRY_BYTES);
+	BF_ASSERT(first >= 0 && first <= last && last * PAGE < ix->size);
+	while (first <= last)
+	{
+		int64_t end = first;
+		size_t n;
+		uint8_t *bytes;
+
+		while (end <= last && ix->pages[end] == NULL)
+			end++;
+		if (end == first)
+		{
+			first++;
+			continue;
+		}
+		n = (size_t) ((end * PAGE < ix->size ? end * PAGE : ix->size) - first * PAGE);
+		BF_NEW_RAW(ix->arena, bytes, n, err);
+		BF_TRY(ix->read(ix->arg, first * PAGE, bytes, n, err));
+		ix->stats->pages += end - first;
+		for (int64_t i = first; i < end; i++)
+			ix->pages[i] = bytes + (i - first) * PAGE;
+		first = end;
+	}
+	return BF_OK;
 }
 
-static int64_t
-time_key(const uint8_t *entries, int32_t i)
+static BfStatus
+need_entries(BfIndex *ix, int32_t first, int32_t last, BfError *err)
 {
-	return (int64_t) bf_load64be(entries + (size_t) i * BF_TIME_INDEX_ENTRY_BYTES);
+	int64_t size = (int64_t) entry_bytes[ix->kind];
+
+	return need_pages(ix, first * size / PAGE, ((last + 1) * size - 1) / PAGE, err);
 }
 
-static int64_t
-time_offset(const uint8_t *entries, int32_t i)
+/* An entry may begin in one page and end in the next. */
+static void
+copy_entry(const BfIndex *ix, int32_t i, uint8_t *out)
 {
-	return bf_load32be(entries + (size_t) i * BF_TIME_INDEX_ENTRY_BYTES + 8);
+	size_t size = entry_bytes[ix->kind];
+	size_t pos = (size_t) i * size;
+	size_t left = PAGE - pos % PAGE;
+	size_t n = left < size ? left : size;
+
+	BF_ASSERT((int64_t) (pos + size) <= ix->size && ix->pages[pos / PAGE] != NULL);
+	memcpy(out, ix->pages[pos / PAGE] + pos % PAGE, n);
+	if (n < size)
+	{
+		BF_ASSERT(ix->pages[pos / PAGE + 1] != NULL);
+		memcpy(out + n, ix->pages[pos / PAGE + 1], size - n);
+	}
 }
+
+/* Below the base, so that it can't be, where it passes what 63 bits hold. */
+static int64_t
+absolute(const BfIndex *ix, const uint8_t *relative)
+{
+	return (int64_t) ((uint64_t) ix->base_offset + bf_load32be(relative));
+}
+
+void
+bf_index_entry(const BfIndex *ix, int32_t i, BfIndexEntry *e)
+{
+	uint8_t bytes[BF_TIME_INDEX_ENTRY_BYTES];
+
+	BF_ASSERT(i >= 0 && i < ix->n);
+	copy_entry(ix, i, bytes);
+	if (ix->kind == BF_INDEX_OFFSETS)
+		*e = (BfIndexEntry){.offset = absolute(ix, bytes), .position = bf_load32be(bytes + 4)};
+	else
+		*e = (BfIndexEntry){.offset = absolute(ix, bytes + 8),
+							.timestamp = (int64_t) bf_load64be(bytes)};
+}
+
+/* ---- where the entries end ---- */
 
 /*
  * Every entry after the first has a relative offset above 0, so the zero tail is found by bisecting
  * for it. The first entry is free only when all of it is zero: a segment's first batch may end at
  * relative offset 0 in the time index.
  */
-static bool
-is_free(const uint8_t *bytes, size_t entry_bytes, int32_t i)
+static BfStatus
+is_free(BfIndex *ix, int32_t i, bool *result, BfError *err)
 {
 	static const uint8_t zeroes[BF_TIME_INDEX_ENTRY_BYTES];
-	const uint8_t *entry = bytes + (size_t) i * entry_bytes;
+	uint8_t bytes[BF_TIME_INDEX_ENTRY_BYTES];
 
-	BF_ASSERT(entry_bytes <= sizeof zeroes);
-	if (entry_bytes == BF_OFFSET_INDEX_ENTRY_BYTES && i > 0)
-		return bf_load32be(entry) == 0;
-	return memcmp(entry, zeroes, entry_bytes) == 0;
+	BF_TRY(need_entries(ix, i, i, err));
+	copy_entry(ix, i, bytes);
+	if (ix->kind == BF_INDEX_OFFSETS && i > 0)
+		*result = bf_load32be(bytes) == 0;
+	else
+		*result = memcmp(bytes, zeroes, entry_bytes[ix->kind]) == 0;
+	return BF_OK;
 }
 
-static int32_t
-count_valid(BfView bytes, size_t entry_bytes)
+static BfStatus
+count_entries(BfIndex *ix, int32_t *n, BfError *err)
 {
-	size_t n = bytes.len / entry_bytes;
 	int32_t lo = 0;
-	int32_t hi = (int32_t) (n > INT32_MAX - 1 ? INT32_MAX - 1 : n);
+	int32_t hi = *n;
+	bool none;
 
 	/* The common case costs one look. */
-	if (hi > 0 && !is_free(bytes.ptr, entry_bytes, hi - 1))
-		return hi;
+	BF_TRY(is_free(ix, hi - 1, &none, err));
+	if (!none)
+		return BF_OK;
 	while (lo < hi)
 	{
 		int32_t mid = lo + (hi - lo) / 2;
 
-		if (is_free(bytes.ptr, entry_bytes, mid))
+		BF_TRY(is_free(ix, mid, &none, err));
+		if (none)
 			hi = mid;
 		else
 			lo = mid + 1;
 	}
-	BF_ASSERT(lo == 0 || !is_free(bytes.ptr, entry_bytes, lo - 1));
-	return lo;
+	*n = lo;
+	return BF_OK;
 }
 
-void
-bf_offset_index_init(BfOffsetIndex *ix, BfView bytes, int64_t base_offset)
-{
-	BF_ASSERT(base_offset >= 0);
-	ix->base_offset = base_offset;
-	ix->n = count_valid(bytes, BF_OFFSET_INDEX_ENTRY_BYTES);
-	ix->bytes = (BfView){bytes.ptr, (uint32_t) ix->n * BF_OFFSET_INDEX_ENTRY_BYTES};
-}
-
-void
-bf_time_index_init(BfTimeIndex *ix, BfView bytes, int64_t base_offset)
-{
-	BF_ASSERT(base_offset >= 0);
-	ix->base_offset = base_offset;
-	ix->n = count_valid(bytes, BF_TIME_INDEX_ENTRY_BYTES);
-	ix->bytes = (BfView){bytes.ptr, (uint32_t) ix->n * BF_TIME_INDEX_ENTRY_BYTES};
-}
-
-bool
-bf_offset_index_sane(const BfOffsetIndex *ix)
-{
-	if (ix->n > 0 && offset_key(ix->bytes.ptr, ix->n - 1) > BF_ENTRY_MAX - ix->base_offset)
-		return false;
-	for (int32_t i = 1; i < ix->n; i++)
-	{
-		const uint8_t *e = ix->bytes.ptr + (size_t) i * BF_OFFSET_INDEX_ENTRY_BYTES;
-
-		if (bf_load32be(e) <= bf_load32be(e - BF_OFFSET_INDEX_ENTRY_BYTES) ||
-			bf_load32be(e + 4) <= bf_load32be(e + 4 - BF_OFFSET_INDEX_ENTRY_BYTES))
-			return false;
-	}
-	return true;
-}
-
-bool
-bf_time_index_sane(const BfTimeIndex *ix)
-{
-	const uint8_t *entries = ix->bytes.ptr;
-
-	if (ix->n > 0 && time_offset(entries, ix->n - 1) > BF_ENTRY_MAX - ix->base_offset)
-		return false;
-	for (int32_t i = 1; i < ix->n; i++)
-		if (time_key(entries, i) <= time_key(entries, i - 1) ||
-			time_offset(entries, i) < time_offset(entries, i - 1))
-			return false;
-	return true;
-}
-
-/* The search of the header comment. -1 = none. */
+/* The first entry of the warm section. */
 static int32_t
-floor_entry(const uint8_t *entries, int32_t n, int32_t warm, KeyOf key, int64_t target,
-			BfIndexStats *stats)
+hot_entry(const BfIndex *ix, int32_t n)
 {
-	int32_t hot, lo, hi;
+	int32_t warm = (int32_t) (BF_INDEX_WARM_BYTES / entry_bytes[ix->kind]);
 
-	BF_ASSERT(n >= 0 && warm > 0);
-	if (n == 0)
-		return -1;
-	hot = n - 1 - warm > 0 ? n - 1 - warm : 0;
-	stats->probes++;
-	if (key(entries, hot) < target)
+	BF_ASSERT(n > 0);
+	return n - 1 - warm > 0 ? n - 1 - warm : 0;
+}
+
+BfStatus
+bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size, BfIndexRead read,
+			  void *arg, BfIndexStats *stats, BfIndex *ix, BfError *err)
+{
+	int32_t n;
+
+	BF_ASSERT(base_offset >= 0 && size >= 0 && stats != NULL);
+	*ix = (BfIndex){kind, base_offset, 0, size, a, read, arg, stats, NULL};
+	if (size > BF_INDEX_BYTES_MAX || size < (int64_t) entry_bytes[kind])
+		return BF_OK;
+	n = (int32_t) (size / (int64_t) entry_bytes[kind]);
+	BF_NEW(a, ix->pages, (size_t) ((size + PAGE - 1) / PAGE), err);
+	/* With one read, where nothing is preallocated. */
+	BF_TRY(need_entries(ix, hot_entry(ix, n), n - 1, err));
+	BF_TRY(count_entries(ix, &n, err));
+	if (n > 0)
+		BF_TRY(need_entries(ix, hot_entry(ix, n), n - 1, err));
+	ix->n = n;
+	return BF_OK;
+}
+
+/* ---- searching ---- */
+
+typedef int64_t (*KeyOf)(const BfIndexEntry *e);
+
+static int64_t
+offset_of(const BfIndexEntry *e)
+{
+	return e->offset;
+}
+
+static int64_t
+position_of(const BfIndexEntry *e)
+{
+	return e->position;
+}
+
+static int64_t
+timestamp_of(const BfIndexEntry *e)
+{
+	return e->timestamp;
+}
+
+/* A search: `lo` is at most what is looked for (-1 = no entry), `hi` is past it (n = none). */
+typedef struct Search
+{
+	BfIndex *ix;
+	KeyOf key;
+	int64_t target;
+	int32_t lo;
+	int32_t hi;
+	BfIndexEntry at_lo;
+	BfIndexEntry at_hi;
+	bool wrong; /* what was looked at does not ascend */
+} Search;
+
+static bool
+ascends(const BfIndex *ix, const BfIndexEntry *x, const BfIndexEntry *y)
+{
+	if (ix->kind == BF_INDEX_OFFSETS)
+		return x->offset < y->offset && x->position < y->position;
+	return x->timestamp < y->timestamp && x->offset <= y->offset;
+}
+
+static bool
+can_be(const BfIndex *ix, const BfIndexEntry *e)
+{
+	return e->offset <= BF_ENTRY_MAX && e->offset >= ix->base_offset;
+}
+
+/* Looks at entry i, between the two, and makes it one of them. */
+static BfStatus
+probe(Search *s, int32_t i, BfError *err)
+{
+	BfIndex *ix = s->ix;
+	BfIndexEntry e;
+
+	BF_ASSERT(s->lo < i && i < s->hi && s->hi <= ix->n);
+	BF_TRY(need_entries(ix, i, i, err));
+	bf_index_entry(ix, i, &e);
+	ix->stats->probes++;
+	if (!can_be(ix, &e) || (s->lo >= 0 && !ascends(ix, &s->at_lo, &e)) ||
+		(s->hi < ix->n && !ascends(ix, &e, &s->at_hi)))
+		s->wrong = true;
+	else if (s->key(&e) <= s->target)
 	{
-		stats->warm_hits++;
-		lo = hot;
-		hi = n - 1;
+		s->lo = i;
+		s->at_lo = e;
 	}
 	else
 	{
-		stats->cold_hits++;
-		stats->probes++;
-		if (key(entries, 0) > target)
-			return -1;
-		lo = 0;
-		hi = hot;
+		s->hi = i;
+		s->at_hi = e;
 	}
-	while (lo < hi)
+	return BF_OK;
+}
+
+/* To the end: then the entry and the one after it were looked at. */
+static BfStatus
+bisect(Search *s, BfIndexEntry *e, bool *found, BfError *err)
+{
+	while (s->hi - s->lo > 1 && !s->wrong)
+		BF_TRY(probe(s, s->lo + (s->hi - s->lo) / 2, err));
+	if (s->wrong)
+		s->ix->n = 0;
+	*found = !s->wrong && s->lo >= 0;
+	*e = s->at_lo;
+	return BF_OK;
+}
+
+BfStatus
+bf_index_floor(BfIndex *ix, int64_t target, BfIndexEntry *e, bool *found, BfError *err)
+{
+	Search s = {.ix = ix, .target = target, .lo = -1, .hi = ix->n};
+
+	*found = false;
+	if (ix->n == 0)
+		return BF_OK;
+	s.key = ix->kind == BF_INDEX_OFFSETS ? offset_of : timestamp_of;
+	BF_TRY(probe(&s, hot_entry(ix, ix->n), err));
+	if (s.lo >= 0)
+		ix->stats->warm_hits++;
+	else
+		ix->stats->cold_hits++;
+	if (s.lo < 0 && s.hi > 0 && !s.wrong)
+		BF_TRY(probe(&s, 0, err));
+	return bisect(&s, e, found, err);
+}
+
+BfStatus
+bf_index_last_inside(BfIndex *ix, int64_t size, BfIndexEntry *e, bool *found, BfError *err)
+{
+	Search s = {.ix = ix, .key = position_of, .target = size - 1, .lo = -1, .hi = ix->n};
+
+	BF_ASSERT(ix->kind == BF_INDEX_OFFSETS && size >= 0);
+	*found = false;
+	if (ix->n == 0)
+		return BF_OK;
+	/* The common case: a broker appended little since the file's size was taken. */
+	BF_TRY(probe(&s, ix->n - 1, err));
+	return bisect(&s, e, found, err);
+}
+
+BfStatus
+bf_index_load(BfIndex *ix, BfError *err)
+{
+	BfIndexEntry before = {0, 0, 0};
+	BfIndexEntry e;
+
+	if (ix->n == 0)
+		return BF_OK;
+	BF_TRY(need_entries(ix, 0, ix->n - 1, err));
+	for (int32_t i = 0; i < ix->n; i++, before = e)
 	{
-		int32_t mid = (int32_t) (((uint32_t) lo + (uint32_t) hi + 1) >> 1);
-		int64_t k = key(entries, mid);
-
-		stats->probes++;
-		if (k == target)
-			return mid;
-		if (k > target)
-			hi = mid - 1;
-		else
-			lo = mid;
+		bf_index_entry(ix, i, &e);
+		if (!can_be(ix, &e) || (i > 0 && !ascends(ix, &before, &e)))
+			ix->n = 0;
 	}
-	BF_ASSERT(lo >= 0 && lo < n && key(entries, lo) <= target);
-	return lo;
-}
-
-bool
-bf_offset_index_floor(const BfOffsetIndex *ix, int64_t target, int64_t *offset, int64_t *position,
-					  BfIndexStats *stats)
-{
-	BfIndexStats unused = {0, 0, 0};
-	int32_t i;
-
-	if (target < ix->base_offset)
-		return false;
-	i = floor_entry(ix->bytes.ptr, ix->n, BF_INDEX_WARM_BYTES / BF_OFFSET_INDEX_ENTRY_BYTES,
-					offset_key, target - ix->base_offset, stats != NULL ? stats : &unused);
-	if (i < 0)
-		return false;
-	bf_offset_index_entry(ix, i, offset, position);
-	return true;
-}
-
-bool
-bf_time_index_floor(const BfTimeIndex *ix, int64_t target, int64_t *timestamp, int64_t *offset,
-					BfIndexStats *stats)
-{
-	BfIndexStats unused = {0, 0, 0};
-	int32_t i = floor_entry(ix->bytes.ptr, ix->n, BF_INDEX_WARM_BYTES / BF_TIME_INDEX_ENTRY_BYTES,
-							time_key, target, stats != NULL ? stats : &unused);
-
-	if (i < 0)
-		return false;
-	bf_time_index_entry(ix, i, timestamp, offset);
-	return true;
-}
-
-void
-bf_offset_index_entry(const BfOffsetIndex *ix, int32_t i, int64_t *offset, int64_t *position)
-{
-	BF_ASSERT(i >= 0 && i < ix->n);
-	*offset = ix->base_offset + offset_key(ix->bytes.ptr, i);
-	*position = bf_load32be(ix->bytes.ptr + (size_t) i * BF_OFFSET_INDEX_ENTRY_BYTES + 4);
-}
-
-void
-bf_time_index_entry(const BfTimeIndex *ix, int32_t i, int64_t *timestamp, int64_t *offset)
-{
-	BF_ASSERT(i >= 0 && i < ix->n);
-	*timestamp = time_key(ix->bytes.ptr, i);
-	*offset = ix->base_offset + time_offset(ix->bytes.ptr, i);
+	return BF_OK;
 }

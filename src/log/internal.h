@@ -24,6 +24,15 @@ extern BfStatus bfi_text_number(BfCursor *c, int64_t max, int64_t *out, BfError 
 
 /* ---- a directory (dir.c) ---- */
 
+/* The indexes of one segment, as far as they were read (indexes.c). */
+typedef struct BfiIndexes
+{
+	BfArena *arena; /* owned through a hook of the directory's arena; NULL = never used */
+	int32_t number; /* of the segment; -1 = of none */
+	bool known[2];	/* by BfIndexKind: the index was opened, or there is none */
+	BfIndex index[2];
+} BfiIndexes;
+
 struct BfLogDir
 {
 	BfArena *arena; /* borrowed: the caller's, lives longer */
@@ -39,6 +48,9 @@ struct BfLogDir
 	int64_t end;
 	BfCodecContext *codec; /* made when first needed */
 	BfBuffer *scratch;
+	/* Of the segments that were searched last: of the log's end, and of where rows are read. */
+	BfiIndexes indexes[2];
+	int recent; /* which of them was used last */
 };
 
 /* Greatest base offset <= entry; 0 when there is none, so that a walk starts at the first. */
@@ -62,18 +74,12 @@ typedef struct BfiSegment
 	int64_t size;		 /* bytes that count; never looked past */
 	int64_t pos;		 /* of the next batch */
 	int64_t last_offset; /* of the batch before pos; -1 = not known */
-	bool offsets_loaded;
-	bool times_loaded;
-	BfOffsetIndex offsets; /* n = 0 when missing or not sane */
-	BfTimeIndex times;
 } BfiSegment;
 
 extern BfStatus
 bfi_segment_init(BfArena *a, BfLogDir *d, bool tolerant, BfiSegment *s, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_segment_open(BfiSegment *s, int32_t number, BfError *err) BF_MUST_CHECK;
 extern void bfi_segment_close(BfiSegment *s);
-extern BfStatus bfi_segment_load_offsets(BfiSegment *s, BfError *err) BF_MUST_CHECK;
-extern BfStatus bfi_segment_load_times(BfiSegment *s, BfError *err) BF_MUST_CHECK;
 /* Moves pos forward to a batch at or before the one that holds `entry`, if the index knows one. */
 extern BfStatus bfi_segment_seek(BfiSegment *s, int64_t entry, BfError *err) BF_MUST_CHECK;
 /* The header at pos; *end = true when there is no further whole batch. */
@@ -90,5 +96,18 @@ extern BfStatus bfi_segment_check(BfiSegment *s, const BfBatchHeader *h, const u
 extern BfStatus
 bfi_segment_check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err) BF_MUST_CHECK;
 extern void bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h);
+
+/* ---- its indexes (indexes.c); one that can't be read is as good as none ---- */
+
+extern BfStatus bfi_segment_index_floor(BfiSegment *s, BfIndexKind kind, int64_t target,
+										BfIndexEntry *e, bool *found, BfError *err) BF_MUST_CHECK;
+/* The last position in the index that is inside what we see of the file: the broker may have
+ * appended since. *found = false: none. */
+extern BfStatus
+bfi_segment_index_last(BfiSegment *s, int64_t *position, bool *found, BfError *err) BF_MUST_CHECK;
+/* All of it was read and ascends, else it has no entries. Lives until the directory's indexes of
+ * other segments are asked for. */
+extern BfStatus bfi_segment_index_load(BfiSegment *s, BfIndexKind kind, const BfIndex **out,
+									   BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -5,17 +5,10 @@
 #include "log/internal.h"
 
 #define ARENA_BYTES_MAX ((size_t) 512 << 20)
-/* A segment has at most 2^31 bytes, so an index has at most 2^19 entries of 4096 bytes each; more
- * is possible with a smaller interval. Past this the file is not an index. */
-#define INDEX_BYTES_MAX ((size_t) 64 << 20)
-#define INDEX_CHUNK_BYTES ((size_t) 64 << 10)
 /* offset, length, leader epoch, magic: with fewer bytes one cannot even tell the version. */
 #define PREFIX_BYTES 17
 /* The smallest batch or message of any version has this length (v0: CRC to empty value). */
 #define LENGTH_MIN 14
-
-_Static_assert(INDEX_CHUNK_BYTES >= 2 * BF_TIME_INDEX_ENTRY_BYTES,
-			   "after a chunk there are two entries to look at");
 /* Of larger batches a damaged length is not told from a torn end. */
 #define LENGTH_CHECK_BYTES ((int64_t) 16 << 20)
 
@@ -50,7 +43,6 @@ bfi_segment_close(BfiSegment *s)
 	s->number = -1;
 	s->info = NULL;
 	s->source = NULL;
-	s->offsets_loaded = s->times_loaded = false;
 }
 
 /* Retention and compaction rename a segment a minute before they delete it. */
@@ -121,100 +113,7 @@ check_offsets(const BfiSegment *s, const BfBatchHeader *h, int64_t position, BfE
 	return BF_OK;
 }
 
-/* ---- indexes ---- */
-
-/* Reads until the file ends or the zero tail begins: a preallocated index has 10 MiB of it. */
-static BfStatus
-read_index(BfiSegment *s, int file, size_t entry_bytes, BfBuffer *out, BfError *err)
-{
-	const BfHost *host = bf_arena_host(s->arena);
-	BfIoCounters *io = &s->dir->counters->io;
-	int64_t size;
-
-	BF_TRY(host->file_size(host, file, &size, err));
-	if (size > (int64_t) INDEX_BYTES_MAX)
-		return BF_OK;
-	while ((int64_t) out->len < size)
-	{
-		size_t left = (size_t) size - out->len;
-		size_t n = out->len < INDEX_CHUNK_BYTES ? INDEX_CHUNK_BYTES : out->len;
-
-		if (n > left)
-			n = left;
-		BF_TRY(bf_buffer_reserve(out, n, err));
-		BF_TRY(host->read_at(host, file, (int64_t) out->len, out->data + out->len, n, err));
-		out->len += n;
-		io->reads++;
-		io->bytes_read += (int64_t) n;
-		if (n < left && all_zero(out->data + out->len - 2 * entry_bytes, 2 * entry_bytes))
-			break;
-	}
-	return BF_OK;
-}
-
-/* An index that can't be read is as good as none: everything in it stands in the log too. */
-static BfStatus
-load_index(BfiSegment *s, const char *suffix, size_t entry_bytes, BfView *out, BfError *err)
-{
-	const BfHost *host = bf_arena_host(s->arena);
-	const char *path;
-	BfBuffer *bytes;
-	BfError ignored;
-	BfStatus status;
-	int file;
-
-	BF_ASSERT(s->number >= 0 && !s->info->swap);
-	*out = (BfView){NULL, 0};
-	BF_TRY(bfi_dir_path(s->dir, s->arena, s->info->base_offset, suffix, &path, err));
-	BF_TRY(bf_buffer_new(s->arena, INDEX_BYTES_MAX, &bytes, err));
-	status = host->open(host, path, BF_OPEN_READ, &file, &ignored);
-	if (status == BF_OK)
-	{
-		s->dir->counters->io.files_opened++;
-		status = read_index(s, file, entry_bytes, bytes, &ignored);
-		host->close(host, file);
-	}
-	if (status == BF_ERR_NOMEM || status == BF_ERR_CANCEL || status == BF_ERR_HOST)
-	{
-		*err = ignored;
-		return status;
-	}
-	if (status == BF_OK)
-		*out = (BfView){bytes->data, (uint32_t) bytes->len};
-	return BF_OK;
-}
-
-BfStatus
-bfi_segment_load_offsets(BfiSegment *s, BfError *err)
-{
-	BfView bytes = {NULL, 0};
-
-	if (s->offsets_loaded)
-		return BF_OK;
-	if (s->info->has_index && !s->info->swap)
-		BF_TRY(load_index(s, "index", BF_OFFSET_INDEX_ENTRY_BYTES, &bytes, err));
-	bf_offset_index_init(&s->offsets, bytes, s->info->base_offset);
-	if (!bf_offset_index_sane(&s->offsets))
-		s->offsets.n = 0;
-	s->offsets_loaded = true;
-	return BF_OK;
-}
-
-BfStatus
-bfi_segment_load_times(BfiSegment *s, BfError *err)
-{
-	BfView bytes = {NULL, 0};
-
-	if (s->times_loaded)
-		return BF_OK;
-	if (s->info->has_time_index && !s->info->swap)
-		BF_TRY(load_index(s, "timeindex", BF_TIME_INDEX_ENTRY_BYTES, &bytes, err));
-	bf_time_index_init(&s->times, bytes, s->info->base_offset);
-	if (!bf_time_index_sane(&s->times))
-		s->times.n = 0;
-	s->times_loaded = true;
-	return BF_OK;
-}
+/* ---- what an index says ---- */
 
 /* Is a batch at `position` that could follow one that ends with the offset `last`? */
 static BfStatus
@@ -268,26 +167,24 @@ verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError 
 BfStatus
 bfi_segment_seek(BfiSegment *s, int64_t entry, BfError *err)
 {
-	int64_t offset, position;
+	BfIndexEntry e;
+	bool found;
 	bool ok = false;
 
 	BF_ASSERT(s->number >= 0 && s->pos <= s->size);
 	if (entry <= s->info->base_offset)
 		return BF_OK;
-	BF_TRY(bfi_segment_load_offsets(s, err));
 	/* The last entry of a live index may be torn: then the one before is good. */
-	for (int attempt = 0; attempt < 2 && !ok; attempt++, entry = offset - 1)
+	for (int attempt = 0; attempt < 2 && !ok; attempt++, entry = e.offset - 1)
 	{
-		if (!bf_offset_index_floor(&s->offsets, entry, &offset, &position,
-								   &s->dir->counters->index))
+		BF_TRY(bfi_segment_index_floor(s, BF_INDEX_OFFSETS, entry, &e, &found, err));
+		if (!found || e.position <= s->pos)
 			return BF_OK;
-		if (position <= s->pos)
-			return BF_OK;
-		BF_TRY(verify_entry(s, offset, position, &ok, err));
+		BF_TRY(verify_entry(s, e.offset, e.position, &ok, err));
 	}
 	if (ok)
 	{
-		s->pos = position;
+		s->pos = e.position;
 		s->last_offset = -1;
 	}
 	return BF_OK;
@@ -295,22 +192,19 @@ bfi_segment_seek(BfiSegment *s, int64_t entry, BfError *err)
 
 /* ---- batches ---- */
 
-/* The last position in the index that is inside what we see of the file: the broker may have
- * appended since. */
+/* Does the index name a batch behind the position? Only one that is right as a whole is believed:
+ * nothing else confirms this entry. */
 static BfStatus
-last_indexed(BfiSegment *s, int64_t *position, BfError *err)
+named_behind(BfiSegment *s, bool *named, int64_t *position, BfError *err)
 {
-	int64_t offset;
+	const BfIndex *all;
 
-	*position = 0;
-	BF_TRY(bfi_segment_load_offsets(s, err));
-	for (int32_t i = s->offsets.n; i-- > 0;)
-	{
-		bf_offset_index_entry(&s->offsets, i, &offset, position);
-		if (*position < s->size)
-			return BF_OK;
-	}
-	*position = 0;
+	BF_TRY(bfi_segment_index_last(s, position, named, err));
+	*named = *named && *position > s->pos;
+	if (!*named)
+		return BF_OK;
+	BF_TRY(bfi_segment_index_load(s, BF_INDEX_OFFSETS, &all, err));
+	*named = all->n > 0;
 	return BF_OK;
 }
 
@@ -322,12 +216,13 @@ check_end(BfiSegment *s, BfError *err)
 	int64_t end = s->last_offset >= 0 ? s->last_offset + 1 : s->info->base_offset;
 	int64_t reached = d->n_snapshots > 0 ? d->snapshots[d->n_snapshots - 1] : 0;
 	int64_t position;
+	bool named;
 
 	BF_ASSERT(s->tolerant && s->number == d->n_segments - 1);
 	if (s->pos < s->size)
 	{
-		BF_TRY(last_indexed(s, &position, err));
-		BF_DATA(err, position <= s->pos, s->pos,
+		BF_TRY(named_behind(s, &named, &position, err));
+		BF_DATA(err, !named, s->pos,
 				"a record batch is damaged: it does not end before the next one at position %lld",
 				(long long) position);
 	}

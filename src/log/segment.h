@@ -25,6 +25,7 @@
 #ifndef BF_LOG_SEGMENT_H
 #define BF_LOG_SEGMENT_H
 
+#include "io/source.h"
 #include "log/batch.h"
 #include "log/index.h"
 #include "log/rangeset.h"
@@ -45,8 +46,6 @@ typedef struct BfSegmentInfo
 	const char *path; /* of the .log */
 	int64_t base_offset;
 	int64_t size;
-	int64_t index_entries; /* -1 until bf_log_dir_load_segment */
-	int64_t time_index_entries;
 	bool swap;
 	bool has_index;
 	bool has_time_index;
@@ -63,8 +62,6 @@ extern BfStatus bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *coun
 								BfLogDir **out, BfError *err) BF_MUST_CHECK;
 extern int32_t bf_log_dir_n_segments(const BfLogDir *d);
 extern const BfSegmentInfo *bf_log_dir_segment(const BfLogDir *d, int32_t i);
-/* Counts the entries of the segment's indexes (0 when missing). */
-extern BfStatus bf_log_dir_load_segment(BfLogDir *d, int32_t i, BfError *err) BF_MUST_CHECK;
 /* First offset kept, and one past the last complete batch's last offset (tolerant walk of the
  * tail). Both 0 when there is no segment. */
 extern BfStatus

@@ -95,15 +95,15 @@ search_from(TimeSearch *s, int64_t check_offset, int64_t check_time, bool *lied,
 static BfStatus
 search_segment(TimeSearch *s, int32_t i, BfError *err)
 {
-	int64_t timestamp, offset;
-	bool lied;
+	BfIndexEntry e;
+	bool found, lied;
 
 	BF_TRY(bfi_segment_open(&s->seg, i, err));
-	BF_TRY(bfi_segment_load_times(&s->seg, err));
-	if (bf_time_index_floor(&s->seg.times, s->t, &timestamp, &offset, &s->dir->counters->index))
+	BF_TRY(bfi_segment_index_floor(&s->seg, BF_INDEX_TIMES, s->t, &e, &found, err));
+	if (found)
 	{
-		BF_TRY(bfi_segment_seek(&s->seg, offset, err));
-		BF_TRY(search_from(s, offset, timestamp, &lied, err));
+		BF_TRY(bfi_segment_seek(&s->seg, e.offset, err));
+		BF_TRY(search_from(s, e.offset, e.timestamp, &lied, err));
 		if (!lied)
 			return BF_OK;
 		BF_TRY(bfi_segment_open(&s->seg, i, err));

@@ -20,7 +20,6 @@ chdir "$FindBin::Bin/../.." or die;
 my @circles = (
 	'codec/brotli codec/codec codec/lz4 codec/snappy codec/zlib codec/zstd',
 	'log/cut log/writer',
-	'log/dir log/segment',
 	'parquet/encoding/alp parquet/encoding/byte_stream_split parquet/encoding/delta_byte_array parquet/encoding/table',
 	'pg/convert/fixed pg/convert/json pg/convert/nested pg/convert/out pg/convert/views',
 	'pg/scan/files/files pg/scan/files/unit',

@@ -136,6 +136,7 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"batches skipped", n->log.batches_skipped},
 		{"entries decoded", n->log.entries_decoded},
 		{"index probes", n->log.index.probes},
+		{"index pages", n->log.index.pages},
 		{"warm", n->log.index.warm_hits},
 		{"cold", n->log.index.cold_hits},
 	};
