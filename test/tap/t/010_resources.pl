@@ -35,7 +35,7 @@ sub growth
 	};
 	my ($out, $err);
 
-	$node->psql('postgres', "SET client_min_messages = error;\n$state$warm\n$state$body\n$state",
+	$node->psql('postgres', "SET client_min_messages = error; SET jit = off;\n$state$warm\n$state$body\n$state",
 		stdout => \$out, stderr => \$err, on_error_stop => 0);
 	my @states = map { [ split /\|/ ] } $out =~ /^state\|(.*)$/mg;
 	return ([ map { $states[2][$_] - $states[1][$_] } 0 .. 2 ], $err);
