@@ -225,8 +225,8 @@ test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both di
 	@test/interop.sh
 
 .PHONY: bench
-bench: stage ## Scans of 6 million rows in Parquet against a heap table
-	@test/bench/scan_vs_heap.sh
+bench: stage ## Scans of 6 million rows in Parquet, TPC-H and TPC-DS, against heap tables
+	@test/bench/scan_vs_heap.sh; rc=$$?; test/bench/tpc.sh && exit $$rc
 
 .PHONY: bench-plan
 bench-plan: stage large-table ## Plans over Iceberg tables of 100,000 data files
