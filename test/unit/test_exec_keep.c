@@ -340,6 +340,94 @@ TEST(exec_keep_bounds)
 	EXPECT_EQ(count.rows_skipped, 0);
 }
 
+/* ---- readers of whole batches ---- */
+
+#define RAMP_BATCHES 100
+#define RAMP_ROWS 10
+
+/* Ascending numbers, in batches of a few. */
+typedef struct Ramp
+{
+	BfReader base;
+	BfBatch *batch;
+	int32_t at;
+} Ramp;
+
+static BfStatus
+ramp_next(BfReader *base, const BfBatch **out, BfError *err)
+{
+	Ramp *r = (Ramp *) base;
+
+	(void) err;
+	*out = NULL;
+	if (r->at == RAMP_BATCHES)
+		return BF_OK;
+	for (int32_t i = 0; i < RAMP_ROWS; i++)
+		r->batch->cols[0].data.i64[i] = r->at * RAMP_ROWS + i;
+	r->batch->cols[0].n = r->batch->n_rows = RAMP_ROWS;
+	r->batch->first_row = r->at++ * RAMP_ROWS;
+	*out = r->batch;
+	return BF_OK;
+}
+
+static const char *
+ramp_name(const BfReader *base)
+{
+	(void) base;
+	return "ramp";
+}
+
+static BfStatus
+read_ramp(BfArena *a, BfKept *u, const BfProjection *p, const BfRowFilter *what, Seen *out)
+{
+	Ramp ramp = {.base = {.next = ramp_next, .name = ramp_name}};
+	BfFilter *f;
+	BfReader *r;
+
+	BF_TRY(bf_batch_new(a, p->schema->fields, 1, &ramp.batch, &test_err));
+	BF_TRY(bf_filter_new(a, p, what, &f, &test_err));
+	if (bf_kept_whole(u, f))
+		BF_TRY(bf_keep_again(a, u, f, "ramp", &r, &test_err));
+	else
+		BF_TRY(bf_keep_reader(a, u, f, RAMP_BATCHES * RAMP_ROWS, &ramp.base, &r, &test_err));
+	return read_all(a, r, out);
+}
+
+/* Of many batches only the one that has the number is looked at. */
+TEST(exec_keep_spans)
+{
+	static BfField field = {.name = "n", .type = {.kind = BF_KIND_INT64}};
+	static const BfSchema schema = {.n_fields = 1, .fields = &field};
+	static const int32_t fields[] = {0};
+	const BfProjection p = {.schema = &schema, .fields = fields, .n_fields = 1};
+	BfArena *a = test_arena();
+	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepCounters count = {0};
+	BfValue v = {.type = BF_TYPE(INT64)};
+	BfPred pred = {.kind = BF_PRED_EQ, .field = 0, .n_values = 1, .values = &v};
+	BfRowFilter what = {.prune = BF_PRUNE_ALL};
+	BfKeep *k;
+	BfKept *u;
+	Seen seen;
+
+	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
+	for (int i = 0; i < 2; i++)
+		REQUIRE_OK(read_ramp(a, u, &p, &what, &seen));
+	EXPECT_EQ(count.rows_kept, RAMP_BATCHES * RAMP_ROWS);
+	what.pred = &pred;
+	for (v.v.i64 = -1; v.v.i64 <= RAMP_BATCHES * RAMP_ROWS; v.v.i64++)
+	{
+		int64_t in = v.v.i64 >= 0 && v.v.i64 < RAMP_BATCHES * RAMP_ROWS;
+
+		count = (BfKeepCounters){0};
+		REQUIRE_OK(read_ramp(a, u, &p, &what, &seen));
+		EXPECT_EQ(seen.rows, in);
+		EXPECT_EQ(count.rows_read, in * RAMP_ROWS);
+		EXPECT_EQ(count.rows_skipped, (RAMP_BATCHES - in) * RAMP_ROWS);
+	}
+}
+
 /* Nested values, dictionaries and constants as they are. */
 TEST(exec_keep_nested)
 {

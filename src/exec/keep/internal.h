@@ -26,14 +26,19 @@ typedef struct BfiKeptRows
 	uint64_t *dict_epoch; /* its epoch before */
 } BfiKeptRows;
 
+/* Batches whose bounds are asked for together before they are one by one. */
+#define BFI_SPAN 16
+
 typedef struct BfiKeptGroup
 {
 	int64_t paid; /* rows that were read of it before */
 	bool kept;	  /* whole */
 	bool refused; /* it does not fit */
 	BfiKeptRows rows;
-	int64_t n_rows;		   /* of all batches */
-	BfColumnStats *bounds; /* of all batches, by column; in their arena; NULL: not known */
+	int64_t n_rows; /* of all batches */
+	/* Of all batches, and of every BFI_SPAN of them, by column; in their arena; NULL: not known. */
+	BfColumnStats *bounds;
+	BfColumnStats *spans;
 } BfiKeptGroup;
 
 struct BfKept

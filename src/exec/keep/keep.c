@@ -291,16 +291,34 @@ narrow(KeepReader *r, const BfBatch *b, bool *some, BfError *err)
 	return BF_OK;
 }
 
+/* Passes over batches that together have no row that matches. */
+static void
+skip_spans(KeepReader *r)
+{
+	const BfiKeptGroup *g = &r->unit->groups[r->group];
+
+	if (g->spans == NULL || g->rows.n <= BFI_SPAN)
+		return;
+	while (r->at < g->rows.n && r->at % BFI_SPAN == 0 &&
+		   !may_match(r, g->spans + (size_t) (r->at / BFI_SPAN) * (size_t) r->unit->n_fields))
+		for (int32_t i = 0; i < BFI_SPAN && r->at < g->rows.n; i++)
+			r->unit->keep->counters->rows_skipped += g->rows.batches[r->at++]->batch.n_rows;
+}
+
 /* The next batch out of memory that may have a row; NULL: no more. */
 static const BfBatch *
 next_kept(KeepReader *r)
 {
 	BfKeepCounters *count = r->unit->keep->counters;
 
-	while (r->rows != NULL && r->at < r->rows->n)
+	while (r->rows != NULL)
 	{
-		const BfiKeptBatch *b = r->rows->batches[r->at++];
+		const BfiKeptBatch *b;
 
+		skip_spans(r);
+		if (r->at >= r->rows->n)
+			break;
+		b = r->rows->batches[r->at++];
 		if (may_match(r, b->bounds))
 		{
 			count->rows_read += b->batch.n_rows;

@@ -332,24 +332,41 @@ widen(BfColumnStats *s, const BfColumnStats *by)
 	s->row_count += by->row_count;
 }
 
+/* Of the batches [first, end), by column. */
+static void
+bounds_of(const BfiKeptRows *rows, int32_t first, int32_t end, int32_t n_fields, BfColumnStats *out)
+{
+	BF_ASSERT(first >= 0 && first < end && end <= rows->n);
+	for (int32_t i = 0; i < n_fields; i++)
+	{
+		out[i] = rows->batches[first]->bounds[i];
+		for (int32_t k = first + 1; k < end && out[i].known; k++)
+			if (rows->batches[k]->bounds[i].known)
+				widen(&out[i], &rows->batches[k]->bounds[i]);
+			else
+				out[i].known = false;
+	}
+}
+
 void
 bfi_kept_end(BfKept *u, BfiKeptGroup *g)
 {
-	size_t n = (size_t) u->n_fields;
+	int32_t n = (g->rows.n + BFI_SPAN - 1) / BFI_SPAN;
+	size_t fields = (size_t) u->n_fields;
 
 	g->kept = true;
 	if (g->rows.n == 0)
 		return;
-	g->bounds = bf_arena_alloc_array(g->rows.arena, n, sizeof *g->bounds);
+	g->bounds = bf_arena_alloc_array(g->rows.arena, fields, sizeof *g->bounds);
+	g->spans = bf_arena_alloc_array(g->rows.arena, (size_t) n * fields, sizeof *g->spans);
 	charge(u, &g->rows);
-	for (size_t i = 0; i < n && g->bounds != NULL; i++)
+	if (g->bounds != NULL)
+		bounds_of(&g->rows, 0, g->rows.n, u->n_fields, g->bounds);
+	for (int32_t i = 0; i < n && g->spans != NULL; i++)
 	{
-		g->bounds[i] = g->rows.batches[0]->bounds[i];
-		for (int32_t k = 1; k < g->rows.n && g->bounds[i].known; k++)
-			if (g->rows.batches[k]->bounds[i].known)
-				widen(&g->bounds[i], &g->rows.batches[k]->bounds[i]);
-			else
-				g->bounds[i].known = false;
+		int32_t end = (i + 1) * BFI_SPAN < g->rows.n ? (i + 1) * BFI_SPAN : g->rows.n;
+
+		bounds_of(&g->rows, i * BFI_SPAN, end, u->n_fields, g->spans + (size_t) i * fields);
 	}
 }
 
@@ -362,5 +379,6 @@ bfi_kept_drop(BfKept *u, BfiKeptGroup *g)
 	memset(&g->rows, 0, sizeof g->rows);
 	g->n_rows = 0;
 	g->bounds = NULL;
+	g->spans = NULL;
 	g->kept = false;
 }
