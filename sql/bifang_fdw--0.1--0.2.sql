@@ -314,3 +314,13 @@ COMMENT ON FUNCTION bifang.offload(regclass) IS
 	'copies closed ledgers, of a partitioned table those of all partitions, to offload files in the lake; their live files become garbage';
 COMMENT ON FUNCTION bifang.check(regclass) IS
 	'verifies coverage and files of a table, or of each partition of a partitioned table; no rows = all is well';
+
+CREATE FUNCTION bifang.on_import_foreign_schema() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_import_foreign_schema';
+COMMENT ON FUNCTION bifang.on_import_foreign_schema() IS
+	'gives imported tables and columns the comments that their lake tables have';
+CREATE EVENT TRIGGER bifang_on_import_foreign_schema ON ddl_command_end
+	WHEN TAG IN ('IMPORT FOREIGN SCHEMA')
+	EXECUTE FUNCTION bifang.on_import_foreign_schema();
+COMMENT ON EVENT TRIGGER bifang_on_import_foreign_schema IS
+	'gives imported tables and columns the comments that their lake tables have';

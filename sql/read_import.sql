@@ -109,6 +109,28 @@ SELECT count(*) FROM closed;
 \set mixed 'cat >/dev/null; chmod 700 ' :lake '/mixed/closed'
 COPY (SELECT) TO PROGRAM :'mixed';
 
+-- What a table and its columns say of themselves: comments. One that is there already stays.
+\set said 'cat >/dev/null; mkdir ' :lake '/said; cp -r ' :lake '/sales/good ' :lake '/said/orders; sed -i ''s/"name":"order_id",/&"doc":"number of the order",/; s/"name":"amount",/&"doc":"in euro, gross",/; s/"name":"note",/&"doc":"",/; s/"properties":{/&"comment":"what was ordered",/'' ' :lake '/said/orders/metadata/'*.json
+COPY (SELECT) TO PROGRAM :'said';
+CREATE VIEW comments AS SELECT c.relname, a.attname, coalesce(col_description(c.oid, a.attnum), obj_description(c.oid, 'pg_class')) AS comment
+	FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND col_description(c.oid, a.attnum) IS NOT NULL
+	WHERE c.relnamespace = 'rim'::regnamespace AND c.relkind = 'f' AND c.relname LIKE 'orders%' ORDER BY 1, a.attnum NULLS FIRST;
+IMPORT FOREIGN SCHEMA said FROM SERVER rim INTO rim;
+SELECT obj_description('orders'::regclass, 'pg_class'), (SELECT count(*) FROM orders) > 0 AS rows;
+SELECT * FROM comments;
+SELECT bifang.register_table('rim', 'registered', 'orders_too', 'file://' || :'lake' || '/said/orders/metadata/v4.metadata.json') IS NOT NULL AS registered;
+CREATE FUNCTION mine() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+	COMMENT ON COLUMN orders_too.amount IS 'mine';
+	COMMENT ON FOREIGN TABLE orders_too IS 'mine too';
+END $$;
+CREATE EVENT TRIGGER a_first ON ddl_command_end WHEN TAG IN ('IMPORT FOREIGN SCHEMA') EXECUTE FUNCTION mine();
+IMPORT FOREIGN SCHEMA registered FROM SERVER rim INTO rim;
+DROP EVENT TRIGGER a_first;
+SELECT obj_description('orders_too'::regclass, 'pg_class');
+SELECT * FROM comments WHERE relname = 'orders_too';
+-- Files have none.
+SELECT count(*) FROM pg_description WHERE objoid = 'names_ids'::regclass;
+
 SET client_min_messages = error;
 DROP SCHEMA rim CASCADE;
 DROP SERVER rim;

@@ -43,6 +43,7 @@
 #include "pg/catalog/option_table.h"
 #include "pg/convert/out.h"
 #include "pg/convert/typemap.h"
+#include "pg/lake/bind.h"
 #include "pg/lake/create.h"
 #include "pg/lake/table_options.h"
 #include "pg/server/encoding.h"
@@ -248,10 +249,10 @@ bind_table(Oid relid)
 	CommandCounterIncrement();
 }
 
-/* Foreign tables of our wrapper that the current command made. The query has no operator: one of a
- * schema that the caller's search_path puts in front would run with the rights of the caller. */
-static List *
-new_tables(void)
+/* The query has no operator: one of a schema that the caller's search_path puts in front would run
+ * with the rights of the caller. */
+List *
+bifang_new_tables(void)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Oid wrapper = get_foreign_data_wrapper_oid("bifang_fdw", true);
@@ -295,7 +296,7 @@ bifang_on_create_foreign_table(PG_FUNCTION_ARGS)
 				 errmsg("bifang.on_create_foreign_table() must be called as event trigger")));
 	if (!IsBinaryUpgrade)
 	{
-		tables = new_tables();
+		tables = bifang_new_tables();
 		foreach (lc, tables)
 			bind_table(lfirst_oid(lc));
 	}

@@ -459,6 +459,7 @@ commit_one(Oid relid, BifangCommitResult *sum)
 		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
 		return;
 	}
+	Assert(one.snapshot_id > 0 && one.rows > 0);
 	sum->snapshot_id = sum->files == 0 ? one.snapshot_id : -1;
 	sum->files += one.files;
 	sum->rows += one.rows;

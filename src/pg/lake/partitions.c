@@ -68,6 +68,7 @@ bifang_tables_of(Oid relid)
 							   get_rel_name(relid)),
 						errdetail("Tables that are found by location, of other formats, of other "
 								  "wrappers, and heaps are passed over.")));
+	Assert(!list_member_oid(result, relid));
 	return result;
 }
 

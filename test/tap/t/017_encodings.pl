@@ -125,6 +125,11 @@ for my $case (@cases)
 	is(rows('postgres', "CREATE FOREIGN TABLE ${db}_t ($word text, n int) SERVER lake OPTIONS (location '" . ($location =~ s{^file://}{}r) . "')"), '', "$encoding: as others see it");
 	is(rows($db, "CREATE SERVER other FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse '$dir/$name'); CREATE FOREIGN TABLE o ($word text) SERVER other; INSERT INTO o VALUES ('$good'); SELECT * FROM o"), $good, "$encoding: a warehouse");
 	ok(-d bytes("$dir/$name"), "$encoding: its directory");
+	my $said = $text =~ s/("name"\s*:\s*"$word")/$1, "doc": "$good"/r =~ s/("name"\s*:\s*"n")/$1, "doc": "$bad"/r =~ s/("properties"\s*:\s*\{)/$1 "comment": "$word",/r;
+	my $place = "$dir/said/$db/t/metadata";
+	system('mkdir', '-p', $place) == 0 or die;
+	append_to_file("$place/v1.metadata.json", bytes($said));
+	is(rows($db, "CREATE SCHEMA said; IMPORT FOREIGN SCHEMA x FROM SERVER lake INTO said OPTIONS (location '$dir/said/$db/t'); SELECT obj_description('said.t'::regclass, 'pg_class'), col_description('said.t'::regclass, 1), col_description('said.t'::regclass, 2) IS NULL"), "$word|$good|t", "$encoding: comments");
 	is(rows($db, "SELECT * FROM bifang.commit('o') \\g /dev/null\nSELECT * FROM o"), $good, "$encoding: its commit");
 }
 
