@@ -1,8 +1,10 @@
 /*
  * pg/server/host_files.c: files for the core.
  *
- * A file handle of the core is a plain descriptor from BasicOpenFile, counted as an external one,
- * so that it is never closed behind the core's back as a virtual descriptor would be.
+ * A file handle of the core is a virtual descriptor of the server, which closes real ones that were
+ * not used for a while and opens them again: a session may have more files open than the system
+ * lets it. Files are only ever opened again by the path that they had; none of the core is renamed
+ * or replaced while it is open.
  */
 #include "pg/server/host_internal.h"
 
@@ -11,6 +13,15 @@
 #include <unistd.h>
 
 #include "storage/fd.h"
+#include "utils/wait_event.h"
+
+/* Valid until another file is opened. */
+static int
+raw_descriptor(File file)
+{
+	/* Opens it again where it was closed, which FileGetRawDesc itself does from version 18 on. */
+	return FileSize(file) < 0 ? -1 : FileGetRawDesc(file);
+}
 
 /*
  * Non-blocking, so that a FIFO put where a data file should be fails the test for a regular file
@@ -20,8 +31,9 @@ BfStatus
 bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err)
 {
 	int flags = PG_BINARY | O_CLOEXEC | O_NONBLOCK;
-	int fd;
 	struct stat st;
+	File opened;
+	int fd;
 
 	(void) h;
 	switch (mode)
@@ -30,18 +42,11 @@ bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, 
 		case BF_OPEN_WRITE: flags |= O_RDWR | O_CREAT; break;
 		case BF_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;
 	}
-	if (!AcquireExternalFD())
-	{
-		bf_error(err, BF_ERR_LIMIT, "too many open files: max_files_per_process is %d",
-				 max_files_per_process);
-		return bf_error_object(err, path);
-	}
-	fd = BasicOpenFile(path, flags);
-	if (fd < 0)
+	opened = PathNameOpenFile(path, flags);
+	if (opened < 0)
 	{
 		int e = errno;
 
-		ReleaseExternalFD();
 		if (e == EEXIST && mode == BF_OPEN_CREATE_NEW)
 		{
 			bf_error(err, BF_ERR_CONFLICT, "file exists already");
@@ -49,15 +54,15 @@ bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, 
 		}
 		return bf_error_errno(err, e, path, "open file");
 	}
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+	fd = raw_descriptor(opened);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 	{
-		close(fd);
-		ReleaseExternalFD();
+		FileClose(opened);
 		bf_error(err, BF_ERR_IO, "not a regular file");
 		return bf_error_object(err, path);
 	}
-	Assert(fd > 2); /* never one of the standard ones */
-	*file = fd;
+	Assert(opened > 0 && fd > 2); /* never one of the standard ones */
+	*file = opened;
 	return BF_OK;
 }
 
@@ -65,20 +70,19 @@ void
 bifang_host_close(const BfHost *h, int file)
 {
 	(void) h;
-	Assert(file > 2);
-	close(file);
-	ReleaseExternalFD();
+	Assert(file > 0);
+	FileClose(file);
 }
 
 BfStatus
 bifang_host_file_size(const BfHost *h, int file, int64_t *size, BfError *err)
 {
-	struct stat st;
+	off_t n = FileSize(file);
 
 	(void) h;
-	if (fstat(file, &st) != 0)
+	if (n < 0)
 		return bf_error_errno(err, errno, "", "stat file");
-	*size = st.st_size;
+	*size = n;
 	return BF_OK;
 }
 
@@ -91,7 +95,8 @@ bifang_host_read_at(const BfHost *h, int file, int64_t pos, void *buf, size_t le
 	Assert(pos >= 0);
 	while (len > 0)
 	{
-		ssize_t n = pread(file, p, Min(len, (size_t) 1 << 30), pos);
+		ssize_t n =
+			FileRead(file, p, (int) Min(len, (size_t) 1 << 30), pos, WAIT_EVENT_DATA_FILE_READ);
 
 		if (n < 0)
 		{
@@ -112,15 +117,16 @@ BfStatus
 bifang_host_write_at(const BfHost *h, int file, int64_t pos, const void *buf, size_t len,
 					 BfError *err)
 {
-	const char *p = buf;
+	char *p = unconstify(char *, (const char *) buf);
 
 	(void) h;
 	Assert(pos >= 0);
 	while (len > 0)
 	{
-		ssize_t n = pwrite(file, p, Min(len, (size_t) 1 << 30), pos);
+		ssize_t n =
+			FileWrite(file, p, (int) Min(len, (size_t) 1 << 30), pos, WAIT_EVENT_DATA_FILE_WRITE);
 
-		if (n < 0)
+		if (n <= 0) /* 0: the disk is full, says errno */
 		{
 			if (errno == EINTR)
 				continue;
@@ -138,7 +144,7 @@ bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err)
 {
 	(void) h;
 	Assert(size >= 0);
-	while (ftruncate(file, size) != 0)
+	while (FileTruncate(file, size, WAIT_EVENT_DATA_FILE_TRUNCATE) != 0)
 		if (errno != EINTR)
 			return bf_error_errno(err, errno, "", "truncate file");
 	return BF_OK;
@@ -147,8 +153,14 @@ bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err)
 BfStatus
 bifang_host_sync(const BfHost *h, int file, BfError *err)
 {
+	int fd = raw_descriptor(file);
+	int rc;
+
 	(void) h;
-	if (pg_fdatasync(file) != 0)
+	pgstat_report_wait_start(WAIT_EVENT_DATA_FILE_SYNC);
+	rc = fd < 0 ? -1 : pg_fdatasync(fd);
+	pgstat_report_wait_end();
+	if (rc != 0)
 		return bf_error_errno(err, errno, "", "fsync file");
 	return BF_OK;
 }
@@ -189,10 +201,15 @@ bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to, int6
 	{
 		loff_t in = from_pos;
 		loff_t out = to_pos;
-		ssize_t n;
+		ssize_t n = -1;
+		int in_fd;
+		int out_fd;
 
 		BF_TRY(bf_check_cancel(h, err));
-		n = copy_file_range(from, &in, to, &out, (size_t) Min(len, (int64_t) 64 << 20), 0);
+		out_fd = raw_descriptor(to);
+		in_fd = raw_descriptor(from); /* the server keeps more than two */
+		if (in_fd >= 0 && out_fd >= 0)
+			n = copy_file_range(in_fd, &in, out_fd, &out, (size_t) Min(len, (int64_t) 64 << 20), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/* Filesystems that cannot, and 0 at an end that read() will report properly. */
