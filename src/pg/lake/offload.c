@@ -236,6 +236,7 @@ entries_to_copy(const BifangLedger *l)
 	return n;
 }
 
+/* -1: the ledger is damaged, which keeps no others from being offloaded. */
 static int64
 copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 {
@@ -246,17 +247,26 @@ copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 	const char *schema_json;
 	int64_t bytes = 0;
 	BfError err = {0};
+	BfStatus status = bf_source_read_all(arena, psprintf("%s/schema.json", l->live_dir),
+										 SCHEMA_BYTES_MAX, NULL, &schema, &err);
 
-	BIFANG_CHECK(bf_source_read_all(arena, psprintf("%s/schema.json", l->live_dir),
-									SCHEMA_BYTES_MAX, NULL, &schema, &err),
-				 &err);
-	schema_json = pnstrdup((const char *) schema.ptr, schema.len);
-	BIFANG_CHECK(bf_offload_write(arena, l->live_dir, n_entries, schema_json, path, &bytes, &err),
-				 &err);
+	if (status == BF_OK)
+	{
+		schema_json = pnstrdup((const char *) schema.ptr, schema.len);
+		status = bf_offload_write(arena, l->live_dir, n_entries, schema_json, path, &bytes, &err);
+	}
+	if (status == BF_ERR_CORRUPT || status == BF_ERR_NOTFOUND)
+	{
+		bifang_warn(WARNING, &err);
+		bytes = -1;
+	}
+	else
+		BIFANG_CHECK(status, &err);
 	MemoryContextDelete(cxt);
 	return bytes;
 }
 
+/* -1: it stays as it is. */
 static int64
 offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 {
@@ -271,6 +281,8 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 	{
 		l->offload_path = offload_path(t, l->id);
 		bytes = copy_ledger(l, n_entries, l->offload_path);
+		if (bytes < 0)
+			return bytes;
 		bifang_remove_on_abort(l->offload_path, 0);
 		l->state = BIFANG_LEDGER_OFFLOADED;
 	}
@@ -295,6 +307,7 @@ offload_table(Oid relid, BifangJob *sum)
 	{
 		const BifangLedger *seen = lfirst(lc);
 		BifangLedger *l;
+		int64 bytes;
 		int64 n;
 
 		CHECK_FOR_INTERRUPTS();
@@ -304,9 +317,10 @@ offload_table(Oid relid, BifangJob *sum)
 		if (l == NULL)
 			continue;
 		n = l->state == BIFANG_LEDGER_CLOSED ? entries_to_copy(l) : -1;
-		if (n >= 0)
+		bytes = n >= 0 ? offload_ledger(&t, l, n) : -1;
+		if (bytes >= 0)
 		{
-			job.bytes += offload_ledger(&t, l, n);
+			job.bytes += bytes;
 			job.rows += n;
 			job.files++;
 		}

@@ -105,8 +105,9 @@ writer_new(const BifangTarget *target)
 	return w;
 }
 
-static void
-writer_open(BifangWriter *w, const BifangLedger *l)
+/* False: the ledger is damaged, says *err, and nothing is changed. */
+static bool
+writer_open(BifangWriter *w, const BifangLedger *l, BfError *err)
 {
 	Assert(l->state == BIFANG_LEDGER_OPEN);
 	Assert(bifang_ledger_is_locked(l->id) && find_by_ledger(l->id) == NULL);
@@ -115,8 +116,11 @@ writer_open(BifangWriter *w, const BifangLedger *l)
 	w->ledger.table_uuid = w->ledger.catalog = w->ledger.ns = w->ledger.table = NULL;
 	w->ledger.origin = w->ledger.offload_path = NULL;
 	w->start = w->recorded = ledger_end(l);
-	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start);
+	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start, err);
+	if (w->log == NULL)
+		return false;
 	dlist_push_tail(&writers, &w->node);
+	return true;
 }
 
 static bool
@@ -231,7 +235,7 @@ BifangWriter *
 bifang_writer_get(const BifangTarget *target, CommandId cid)
 {
 	const char *origin = bifang_catalog_origin();
-	BifangLedger *chosen = NULL;
+	BfError err = {0};
 	BifangWriter *w;
 	Snapshot snap;
 	List *ledgers;
@@ -249,22 +253,27 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_open_ledgers(target->table_id, snap);
 	UnregisterSnapshot(snap);
+	w = writer_new(target);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
+		const BifangLedger *claimed;
 
 		if (l->schema_id != target->schema->schema_id || strcmp(l->origin, origin) != 0 ||
 			find_by_ledger(l->id) != NULL)
 			continue;
-		chosen = claim_ledger(target, l->id);
-		if (chosen != NULL)
-			break;
+		claimed = claim_ledger(target, l->id);
+		if (claimed == NULL)
+			continue;
+		if (writer_open(w, claimed, &err))
+			return w;
+		/* Its readers are told, and check() tells. Rows go on coming meanwhile. */
+		bifang_warn(LOG, &err);
+		bifang_unlock_ledger(l->id);
 	}
-	w = writer_new(target);
-	w->created = chosen == NULL;
-	if (w->created)
-		chosen = create_ledger(target, cid);
-	writer_open(w, chosen);
+	w->created = true;
+	if (!writer_open(w, create_ledger(target, cid), &err))
+		bifang_report(&err);
 	return w;
 }
 

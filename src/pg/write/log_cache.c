@@ -70,14 +70,14 @@ still_good(const BifangLog *log, const char *dir, BfLedgerEnd end)
 }
 
 BifangLog *
-bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end)
+bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end, BfError *err)
 {
 	const BfLedgerOptions options = {
 		.codec = BF_CODEC_ZSTD, .level = 0, .segment_bytes_max = SEGMENT_BYTES_MAX};
 	BifangLog *log = take_kept(ledger_id);
 	MemoryContext cxt;
 	BfArena *arena;
-	BfError err = {0};
+	BfStatus status;
 
 	Assert(bifang_ledger_is_locked(ledger_id));
 	if (log != NULL)
@@ -95,8 +95,13 @@ bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end)
 	log->dir = MemoryContextStrdup(cxt, dir);
 	arena = bifang_arena(cxt, "ledger writer", LOG_ARENA_MAX);
 	log->scratch = bifang_arena(cxt, "ledger append", LOG_ARENA_MAX);
-	BIFANG_CHECK(bf_ledger_writer_open(arena, log->dir, end, &options, &log->writer, &err), &err);
-	return log;
+	status = bf_ledger_writer_open(arena, log->dir, end, &options, &log->writer, err);
+	if (status == BF_OK)
+		return log;
+	if (status != BF_ERR_CORRUPT && status != BF_ERR_NOTFOUND)
+		bifang_report(err);
+	MemoryContextDelete(cxt);
+	return NULL;
 }
 
 void

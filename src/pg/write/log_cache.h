@@ -25,8 +25,8 @@ typedef struct BifangLog
 } BifangLog;
 
 /* The caller holds the ledger's lock. Belongs to the current transaction: it is closed with it
- * unless kept. */
-extern BifangLog *bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end);
+ * unless kept. NULL: what was acknowledged is not there, says *err. */
+extern BifangLog *bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end, BfError *err);
 /* When the transaction has committed: nothing here raises. */
 extern void bifang_log_keep(BifangLog *log);
 extern void bifang_log_close(BifangLog *log);

@@ -1,0 +1,88 @@
+# Work of any size with what a small server has: few locks, few descriptors; and a ledger that is damaged is in
+# nobody's way but its readers'.
+use strict;
+use warnings;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Lake;
+
+# Room for some hundred locks altogether.
+my $node = new_lake('scale', fsync => 'off', max_connections => 10, max_locks_per_transaction => 10, max_worker_processes => 1,
+	max_wal_senders => 0, autovacuum => 'off', max_prepared_transactions => 0);
+my $ledgers = 1500;
+
+sub sql { return $node->safe_psql('postgres', shift) }
+
+sql(qq{DO \$\$
+	BEGIN
+		FOR k IN 1 .. $ledgers LOOP
+			INSERT INTO t (w, i) VALUES (1, k);
+			PERFORM bifang.roll('t');
+			COMMIT;
+		END LOOP;
+	END\$\$});
+is(sql(q{SELECT count(*) FROM bifang.ledgers WHERE state = 'closed'}), $ledgers, 'closed ledgers');
+is(sql(q{BEGIN; SELECT ledgers, entries FROM bifang.offload('t'); SELECT count(*) < 20 FROM pg_locks WHERE pid = pg_backend_pid(); ROLLBACK}),
+	"$ledgers|$ledgers\nt", 'are offloaded in one transaction with few locks, which rolls back');
+is(sql(q{SELECT count(*), sum(i) FROM t}), "$ledgers|" . $ledgers * ($ledgers + 1) / 2, 'nothing has happened');
+is(sql(q{SELECT count(*) FROM bifang.check('t')}), 0, 'check finds nothing');
+is(sql(q{SELECT ledgers FROM bifang.offload('t')}), $ledgers, 'offloaded');
+is(sql(q{SELECT files FROM bifang.commit('t')}), $ledgers, 'and committed');
+is(sql(q{SELECT bifang.remove_garbage()}), $ledgers, 'their directories are removed');
+is(sql(q{SELECT count(*) FROM bifang.check('t')}), 0, 'check finds nothing');
+is(sql(q{SELECT count(*), sum(i) FROM t}), "$ledgers|" . $ledgers * ($ledgers + 1) / 2, 'all rows are there');
+is(sql(q{BEGIN; SELECT bifang.drop_table('lake', 'public', 't', true); SELECT count(*) < 20 FROM pg_locks WHERE pid = pg_backend_pid(); COMMIT}),
+	"\nt", 'purged in one transaction');
+is(sql(q{SELECT count(*) FROM bifang.ledgers}), 0, 'no ledger is left');
+
+# A session that may have few files open writes many ledgers at once.
+$node->append_conf('postgresql.conf', "max_files_per_process = 64\nmax_locks_per_transaction = 100\n");
+$node->restart;
+sql(q{
+	CREATE TABLE parent (k int, v text) PARTITION BY LIST (k);
+	DO $$
+	BEGIN
+		FOR k IN 1 .. 120 LOOP
+			EXECUTE format('CREATE FOREIGN TABLE part_%1$s PARTITION OF parent FOR VALUES IN (%1$s) SERVER lake', k);
+			COMMIT;
+		END LOOP;
+	END$$});
+my ($rc, $out, $err) = outcome($node, q{
+	INSERT INTO parent SELECT 1 + g % 120, g::text FROM generate_series(1, 1200) g;
+	SELECT count(*), sum(v::int), count(DISTINCT k) FROM parent;
+	BEGIN;
+	INSERT INTO parent SELECT 1 + g % 120, g::text FROM generate_series(1, 240) g;
+	SAVEPOINT s;
+	INSERT INTO parent SELECT 1 + g % 120, g::text FROM generate_series(1, 240) g;
+	ROLLBACK TO s;
+	SELECT count(*) FROM parent;
+	COMMIT;
+	INSERT INTO parent SELECT 1 + g % 120, 'x' FROM generate_series(1, 120) g;
+	SELECT count(*), count(DISTINCT k) FROM parent;
+	SELECT count(*) < 64 FROM pg_ls_dir('/proc/self/fd');
+});
+is($err, '', '120 partitions in an INSERT');
+is($out, "1200|720600|120\n1440\n1560|120\nt", 'all rows, with few descriptors');
+
+# Damage.
+sql(q{CREATE FOREIGN TABLE d (i int) SERVER lake});
+for my $part (1 .. 3)
+{
+	sql("INSERT INTO d SELECT g FROM generate_series($part * 100 + 1, $part * 100 + 10) g");
+	sql(q{SELECT bifang.roll('d')}) if $part < 3;
+}
+my @dirs = split /\n/, sql(q{SELECT directory FROM bifang.ledger WHERE table_name = 'd' ORDER BY ledger_id});
+my $log = '00000000000000000000.log';
+
+truncate($node->data_dir . "/$dirs[0]/$log", 20) or die "truncate: $!";
+($rc, $out, $err) = outcome($node, q{SELECT ledgers, entries FROM bifang.offload('d')});
+is($out, '1|10', 'a damaged ledger stays where it is, the other one is offloaded');
+like($err, qr/WARNING: .*\Q$log\E/, 'and is told of');
+truncate($node->data_dir . "/$dirs[2]/$log", 20) or die "truncate: $!";
+($rc, $out, $err) = outcome($node, q{INSERT INTO d VALUES (1); INSERT INTO d VALUES (2); SELECT count(*) FROM bifang.ledgers WHERE table_name = 'd'});
+is($rc, 0, 'rows go on coming');
+is($out, 4, 'into a ledger of their own');
+is(sql(q{SELECT count(*) FROM bifang.check('d') WHERE what LIKE 'lost%'}), 2, 'check tells of both');
+
+$node->stop;
+done_testing();
