@@ -168,6 +168,38 @@ TEST(log_holes_index_of_another_batch)
 	}
 }
 
+/* What a torn tail's index names behind it makes it damage, unless that index is wrong itself: then
+ * it costs no rows. */
+TEST(log_holes_torn_tail_and_a_wrong_index)
+{
+	for (int wrong = 0; wrong < 2; wrong++)
+	{
+		BfBuffer log;
+		const char *dir = new_ledger(wrong ? "wrong" : "right");
+		uint8_t entries[3 * BF_OFFSET_INDEX_ENTRY_BYTES];
+		const uint32_t offsets[2][3] = {{3, 9, 30}, {9, 3, 30}};
+		uint32_t end;
+		char path[512];
+
+		bf_buffer_init(&log, test_host(), 1 << 20);
+		for (int64_t i = 0; i < 20; i += 2)
+			add_batch(&log, i, i + 1);
+		end = (uint32_t) log.len;
+		add_batch(&log, 20, 31);
+		log.len -= 10;
+		put_segment(dir, 0, &log);
+		for (uint32_t i = 0; i < 3; i++)
+		{
+			bf_store32be(entries + 8 * i, offsets[wrong][i]);
+			bf_store32be(entries + 8 * i + 4, i < 2 ? i + 1 : end + 1);
+		}
+		snprintf(path, sizeof path, "%s/%020d.index", dir, 0);
+		write_at(path, 0, entries, sizeof entries);
+		EXPECT_EQ(walked(dir, 100, false), wrong ? 20 : -(int64_t) BF_ERR_CORRUPT);
+		bf_buffer_free(&log);
+	}
+}
+
 /* Acknowledged bytes that are zeros now: the file is as long as it should be, but they are gone. */
 TEST(log_holes_zeros_before_the_end)
 {
