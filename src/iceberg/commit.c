@@ -1,6 +1,7 @@
 /* Commits of logical files to their branch; the steps stand below. */
 #include "iceberg/commit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "iceberg/internal.h"
@@ -193,36 +194,56 @@ set_coverage(Commit *c, json_t *object, const char *key, const BfCoverage *cover
 	return status;
 }
 
+/* The bytes of main's files, as its summary says, and of the logical ones; false when nobody says
+ * it in a number that can be added to. The total is for people: nothing is decided by it. */
+static bool
+total_size(const Commit *c, int64_t *size)
+{
+	const char *text =
+		c->branch.main == NULL ? "0" : bf_ice_summary(c->branch.main, "total-files-size");
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*size = strtoll(text, &end, 10);
+	if (errno != 0 || *end != '\0')
+		return false;
+	for (int32_t i = 0; i < c->branch.n_logical; i++)
+		if (__builtin_add_overflow(*size, c->branch.logical[i].file_size, size))
+			return false;
+	BF_ASSERT(*size >= 0);
+	return true;
+}
+
 /* Totals of the branch: what the manifests tell, and for sizes what main's summary tells. */
 static BfStatus
 put_totals(Commit *c, json_t *summary, BfError *err)
 {
 	static const char *const of_main[] = {"total-position-deletes", "total-equality-deletes"};
-	const char *text =
-		c->branch.main != NULL ? bf_ice_summary(c->branch.main, "total-files-size") : "0";
-	int64_t files = 0, deletes = 0, rows = 0, size = 0;
+	int64_t files = 0, deletes = 0, rows = 0, size;
 
 	for (int32_t i = 0; i < c->branch.n_list; i++)
 	{
 		const BfIceManifest *m = &c->branch.list[i].manifest;
 
-		*(m->deletes ? &deletes : &files) += m->added_files + m->existing_files;
+		*(m->deletes ? &deletes : &files) += (int64_t) m->added_files + m->existing_files;
 		if (!m->deletes)
-			rows += m->added_rows + m->existing_rows;
+			BF_DATA(err,
+					!__builtin_add_overflow(rows, m->added_rows, &rows) &&
+						!__builtin_add_overflow(rows, m->existing_rows, &rows),
+					-1, "row counts of manifests add up to more than 2^63");
 	}
 	BF_TRY(set_count(summary, "total-data-files", files, err));
 	BF_TRY(set_count(summary, "total-delete-files", deletes, err));
 	BF_TRY(set_count(summary, "total-records", rows, err));
-	if (text != NULL)
-	{
-		size = strtoll(text, NULL, 10);
-		for (int32_t i = 0; i < c->branch.n_logical; i++)
-			size += c->branch.logical[i].file_size;
+	if (total_size(c, &size))
 		BF_TRY(set_count(summary, "total-files-size", size, err));
-	}
 	for (size_t i = 0; i < sizeof of_main / sizeof of_main[0]; i++)
 	{
-		text = c->branch.main != NULL ? bf_ice_summary(c->branch.main, of_main[i]) : "0";
+		const char *text =
+			c->branch.main != NULL ? bf_ice_summary(c->branch.main, of_main[i]) : "0";
+
 		if (text != NULL)
 			BF_TRY(bfi_json_set(summary, of_main[i], json_string(text), err));
 	}
@@ -338,7 +359,8 @@ BfStatus
 bf_ice_can_commit(const BfIceTable *t, BfError *err)
 {
 	const BfIceMetadata *m = t->metadata;
-	const BfIceSnapshot *main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
+	const BfIceSnapshot *heads[] = {bf_ice_ref(m, BF_ICE_BRANCH_MAIN),
+									bf_ice_ref(m, BF_ICE_BRANCH_BIFANG)};
 
 	if (m->format_version > 2)
 		BF_FAIL(err, BF_ERR_UNSUPPORTED, "tables of format-version %d are not written",
@@ -347,9 +369,13 @@ bf_ice_can_commit(const BfIceTable *t, BfError *err)
 		if (m->snapshots.all[i].id < 0)
 			BF_FAIL(err, BF_ERR_UNSUPPORTED,
 					"the table has snapshot ids of more than 63 bits: they can't be written");
-	if (main != NULL && main->manifest_list == NULL)
-		BF_FAIL(err, BF_ERR_UNSUPPORTED,
-				"the table's snapshot has no manifest list, only manifests: it can't be extended");
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		if (heads[i] != NULL && heads[i]->manifest_list == NULL)
+			BF_FAIL(
+				err, BF_ERR_UNSUPPORTED,
+				"the snapshot of branch \"%s\" has no manifest list, only manifests: it can't be "
+				"extended",
+				i == 0 ? BF_ICE_BRANCH_MAIN : BF_ICE_BRANCH_BIFANG);
 	if (m->last_sequence_number >= INT64_MAX - 2)
 		BF_FAIL(err, BF_ERR_CORRUPT, "last-sequence-number %lld leaves no next one",
 				(long long) m->last_sequence_number);

@@ -13,16 +13,21 @@ static const char oldest[] =
 	"\"properties\":{\"owner\":\"me\"},\"current-snapshot-id\":-1,\"of-another-program\":[1]}";
 
 static BfIceTable *
-table_of(const char *text)
+table_at(const char *path, const char *text)
 {
 	BfArena *a = test_arena();
-	const char *path = test_path("metadata/00007-x.metadata.json");
 	BfIceTable *t = NULL;
 
 	if (bf_publish_bytes(a, path, text, strlen(text), &test_err) != BF_OK ||
 		bf_ice_load(a, path, NULL, &t, &test_err) != BF_OK)
 		test_fail(__FILE__, __LINE__, "%s", test_err.text);
 	return t;
+}
+
+static BfIceTable *
+table_of(const char *text)
+{
+	return table_at(test_path("metadata/00007-x.metadata.json"), text);
 }
 
 static BfStatus
@@ -146,4 +151,93 @@ TEST(iceberg_commit_odd_trees)
 	/* What has no value can't be put anywhere: that is how jansson says that memory is gone. */
 	EXPECT_FAIL(bfi_json_set(root, "x", NULL, &test_err), BF_ERR_NOMEM, -1);
 	EXPECT_FAIL(bfi_json_append(child, NULL, &test_err), BF_ERR_NOMEM, -1);
+}
+
+/* Manifests that a version 1 snapshot names itself say nothing of their spec: what the branch names
+ * so can't be taken over any more than what main names. */
+TEST(iceberg_commit_without_manifest_list)
+{
+	static const char text[] =
+		"{\"format-version\":1,\"location\":\"/t\",\"last-updated-ms\":1,\"last-column-id\":1,"
+		"\"schema\":{\"type\":\"struct\",\"fields\":["
+		"{\"id\":1,\"name\":\"d\",\"type\":\"date\",\"required\":false}]},"
+		"\"partition-spec\":[{\"source-id\":1,\"name\":\"d\",\"transform\":\"identity\"}],"
+		"\"snapshots\":[{\"snapshot-id\":5,\"timestamp-ms\":1,\"%s\":%s},"
+		"{\"snapshot-id\":6,\"timestamp-ms\":1,\"%s\":%s}],\"current-snapshot-id\":5,"
+		"\"refs\":{\"main\":{\"snapshot-id\":5,\"type\":\"branch\"},"
+		"\"bifang\":{\"snapshot-id\":6,\"type\":\"branch\"}}}";
+	static const char *const forms[][2] = {{"manifest-list", "\"/t/metadata/l.avro\""},
+										   {"manifests", "[\"/t/metadata/m.avro\"]"}};
+	BfArena *a = test_arena();
+
+	for (int i = 0; i < 4; i++)
+	{
+		const char *const *main = forms[i & 1], *const *branch = forms[i >> 1];
+		BfIceTable *t =
+			table_at(test_path(bf_arena_printf(a, "metadata/0000%d-x.metadata.json", i)),
+					 bf_arena_printf(a, text, main[0], main[1], branch[0], branch[1]));
+
+		REQUIRE(t != NULL);
+		if (i == 0)
+			REQUIRE_OK(bf_ice_can_commit(t, &test_err));
+		else
+		{
+			EXPECT_FAIL(bf_ice_can_commit(t, &test_err), BF_ERR_UNSUPPORTED, -1);
+			EXPECT(strstr(test_err.text, i == 2 ? "\"bifang\"" : "\"main\"") != NULL);
+		}
+	}
+}
+
+/* A total size that nothing can be added to is not written: nobody needs it. */
+TEST(iceberg_commit_total_size)
+{
+	static const struct
+	{
+		const char *main, *total;
+	} cases[] = {
+		{"0", "200"},
+		{"17", "217"},
+		{"9223372036854775607", "9223372036854775807"},
+		{"9223372036854775608", NULL},
+		{"9223372036854775807", NULL},
+		{"9223372036854775808", NULL},
+		{"-1", NULL},
+		{"", NULL},
+		{"12 MB", NULL},
+	};
+	BfArena *a = test_arena();
+	BfIceTable *t = table_of(oldest);
+	const char *path;
+
+	REQUIRE(t != NULL);
+	REQUIRE_OK(commit(t, &path));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		BfValue day = {.type = BF_TYPE(DATE), .v.i32 = 19000};
+		BfIceNewFile file = {.path = "bifang://db/t/7_10-19.log",
+							 .n_partition = 1,
+							 .partition = &day,
+							 .record_count = 10,
+							 .file_size = 100};
+		const char *changed, *total;
+		json_t *main;
+		int64_t id;
+
+		REQUIRE_OK(bf_ice_load(a, path, NULL, &t, &test_err));
+		main = json_array_get(json_object_get(t->metadata->json, "snapshots"), 0);
+		json_object_set_new(json_object_get(main, "summary"), "total-files-size",
+							json_string(cases[i].main));
+		REQUIRE_OK(bfi_metadata_publish(a, test_path("metadata"), 100 + (int64_t) i,
+										t->metadata->json, &changed, &test_err));
+		REQUIRE_OK(bf_ice_load(a, changed, NULL, &t, &test_err));
+		EXPECT_STR(bf_ice_summary(bf_ice_ref(t->metadata, "main"), "total-files-size"),
+				   cases[i].main);
+		REQUIRE_OK(bf_ice_commit_logical(a, t, &file, 1, NULL, &changed, &id, &test_err));
+		REQUIRE_OK(bf_ice_load(a, changed, NULL, &t, &test_err));
+		total = bf_ice_summary(bf_ice_snapshot(t->metadata, id), "total-files-size");
+		if (cases[i].total == NULL)
+			EXPECT(total == NULL);
+		else
+			EXPECT_STR(total, cases[i].total);
+	}
 }
