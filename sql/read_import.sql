@@ -5,13 +5,13 @@ CREATE SCHEMA rim;
 SET search_path = rim, public;
 \getenv data BIFANG_TEST_DATA
 SELECT current_setting('data_directory') || '/rim' AS lake \gset
-\set make 'mkdir -p ' :lake '/sales/broken/metadata ' :lake '/sales/empty ' :lake '/long; cp -r ' :data '/shop/orders ' :lake '/sales/good; cp ' :data '/shop/orders/data/*/*-00001.parquet ' :lake '/long/ 2>/dev/null; for f in ' :lake '/long/*.parquet; do mv $f ' :lake '/long/a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_tables.parquet; done; echo { > ' :lake '/sales/broken/metadata/v1.metadata.json'
+\set make 'cat >/dev/null; mkdir -p ' :lake '/sales/broken/metadata ' :lake '/sales/empty ' :lake '/long; cp -r ' :data '/shop/orders ' :lake '/sales/good; cp ' :data '/shop/orders/data/*/*-00001.parquet ' :lake '/long/ 2>/dev/null; for f in ' :lake '/long/*.parquet; do mv $f ' :lake '/long/a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_tables.parquet; done; echo { > ' :lake '/sales/broken/metadata/v1.metadata.json'
 COPY (SELECT) TO PROGRAM :'make';
 CREATE SERVER rim FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'lake');
 
 -- One broken table does not keep the others out, and a file beside them is none. (The WARNING names
 -- a path of the machine.)
-\set stray 'cp ' :lake '/sales/good/metadata/v3.metadata.json ' :lake '/sales/stray.metadata.json'
+\set stray 'cat >/dev/null; cp ' :lake '/sales/good/metadata/v3.metadata.json ' :lake '/sales/stray.metadata.json'
 COPY (SELECT) TO PROGRAM :'stray';
 SET client_min_messages = error;
 DO $$ BEGIN
@@ -37,7 +37,7 @@ SELECT format('IMPORT FOREIGN SCHEMA "any" FROM SERVER rim INTO rim OPTIONS (for
 SELECT relname FROM pg_class WHERE relnamespace = 'rim'::regnamespace ORDER BY relname;
 
 -- A directory's files are a table; a directory that is called like one of them is not.
-\set files 'cd ' :lake '; mkdir -p files/sub.parquet; cp long/*.parquet files/one.parquet; cp long/*.parquet files/two.parquet'
+\set files 'cat >/dev/null; cd ' :lake '; mkdir -p files/sub.parquet; cp long/*.parquet files/one.parquet; cp long/*.parquet files/two.parquet'
 COPY (SELECT) TO PROGRAM :'files';
 \set ECHO none
 SELECT format('CREATE FOREIGN TABLE files () SERVER rim OPTIONS (format %L, location %L)',
@@ -48,7 +48,7 @@ DROP FOREIGN TABLE files;
 
 -- Tables whose names are alike when cut: one of them, and it is said that there is another.
 \set long a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_
-\set two 'cd ' :lake '; mkdir twins; for t in one two; do cp -r sales/good twins/' :long '$t; done'
+\set two 'cat >/dev/null; cd ' :lake '; mkdir twins; for t in one two; do cp -r sales/good twins/' :long '$t; done'
 COPY (SELECT) TO PROGRAM :'two';
 DROP FOREIGN TABLE :long;
 IMPORT FOREIGN SCHEMA twins FROM SERVER rim INTO rim;
