@@ -15,7 +15,8 @@
  *
  * And beyond single ledgers: logical files and coverage name known ledgers only ("dangling"), data
  * files of the lake exist, and nothing lies about that nothing names ("orphan", severity notice: it
- * costs space and harms nobody; bifang.remove_garbage() takes it away).
+ * costs space and harms nobody; bifang.remove_garbage() takes it away). That is what transactions
+ * leave as a matter of course, so it is told of only when it got old (bifang.garbage_grace).
  */
 #include "postgres.h"
 
@@ -37,6 +38,7 @@
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "pg/server/settings.h"
 
 PG_FUNCTION_INFO_V1(bifang_check);
 
@@ -339,7 +341,14 @@ check_names(Check *c)
 static void
 found_orphan(void *arg, const BifangGarbage *g)
 {
-	found(arg, "notice", g->path, "orphan: nothing names it");
+	const BfHost *host = bifang_host();
+	BfPathInfo info;
+	BfError err = {0};
+
+	BIFANG_CHECK(host->stat(host, g->path, &info, &err), &err);
+	if (info.kind != BF_PATH_MISSING &&
+		host->now_us(host) - info.mtime_us >= (int64) bifang_garbage_grace_s * 1000000)
+		found(arg, "notice", g->path, "orphan: nothing names it");
 }
 
 static void

@@ -41,6 +41,18 @@ $node->safe_psql('postgres', both(5)) for 1 .. 3;
 is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'writers go on in the ledgers that were held');
 is(troubles($node), '', 'check finds nothing');
 
+# What a transaction that was rolled back leaves is in nobody's way, and goes.
+my $check = q{SELECT count(*) FROM bifang.check('f')};
+$node->safe_psql('postgres', q{
+	CREATE FOREIGN TABLE f (i int) SERVER lake;
+	BEGIN; INSERT INTO f SELECT generate_series(1, 10); PREPARE TRANSACTION 'left'});
+is($node->safe_psql('postgres', "SET bifang.garbage_grace = 0; $check"), '0', 'a ledger of a prepared transaction is not left over');
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'left'");
+is($node->safe_psql('postgres', $check), '0', 'one of a transaction that was rolled back is no finding');
+is($node->safe_psql('postgres', "SET bifang.garbage_grace = 0; $check"), '1', 'before it gets old');
+is($node->safe_psql('postgres', 'SELECT bifang.remove_garbage() > 0'), 't', 'and it is removed');
+is($node->safe_psql('postgres', "SET bifang.garbage_grace = 0; $check"), '0', 'altogether');
+
 # A table made, filled, committed to the lake and offloaded in a transaction that is prepared.
 $node->safe_psql('postgres', q{
 	BEGIN;

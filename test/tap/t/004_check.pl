@@ -6,7 +6,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Lake;
 
-my $node = new_lake('check');
+my $node = new_lake('check', 'bifang.garbage_grace' => 0);
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
@@ -80,11 +80,13 @@ my $tail = slurp_file($log, $size - 100);
 truncate($log, $size - 100);
 like(found(), qr/^error: lost: /, 'a log that is shorter than acknowledged');
 isnt(fails('SELECT sum(i) FROM t'), 'no error', 'and reading fails');
-isnt(fails('INSERT INTO t VALUES (1, 1)'), 'no error', 'a writer does not append behind the hole');
+sql('INSERT INTO t VALUES (1, 1)');
+like(found(), qr/^error: lost: [^;]*$/, 'a writer does not append behind the hole, but to another ledger');
+is(sql("SELECT sum(entries) FILTER (WHERE ledger_id > $open), count(*) FILTER (WHERE ledger_id > $open) FROM bifang.ledgers WHERE table_name = 't'"), '1|1', 'a new one');
 patch($log, $size - 100, '');
 append_to_file($log, $tail);
 is(found(), '', 'undone');
-is(sql('SELECT count(*) FROM t'), '15000', 'all rows again');
+is(sql('SELECT count(*) FROM t'), '15001', 'all rows again');
 my $schema = $log =~ s{[^/]*$}{schema.json}r;
 my $json = slurp_file($schema);
 patch($schema, 0, 'X');
@@ -96,9 +98,9 @@ rename("$schema.away", $schema);
 is(found(), '', 'undone');
 append_to_file($log, 'torn tail of a lost transaction');
 is(found(), '', 'bytes after the acknowledged end are nobody\'s trouble');
-is(sql('SELECT count(*) FROM t'), '15000', 'nor the reader\'s');
+is(sql('SELECT count(*) FROM t'), '15001', 'nor the reader\'s');
 sql('INSERT INTO t SELECT 3, 5001');
-is(sql('SELECT count(*) FROM t'), '15001', 'and the next writer cuts them');
+is(sql('SELECT count(*) FROM t'), '15002', 'and the next writer cuts them');
 is(found(), '', 'check agrees');
 
 # Names. A transaction holds each sabotage of the catalog.
@@ -144,6 +146,6 @@ like(fails('INSERT INTO t VALUES (1, 1)'), qr/Permission denied|could not/, 'no 
 chmod(0700, $live);
 sql('INSERT INTO t VALUES (1, 1)');
 is(found(), '', 'and all is well after it');
-is(sql('SELECT count(*) FROM t'), '15002', 'with every row');
+is(sql('SELECT count(*) FROM t'), '15003', 'with every row');
 $node->stop;
 done_testing();
