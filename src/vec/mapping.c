@@ -131,7 +131,17 @@ build_missing(BfArena *a, const BfField *to, BfMapping *m, BfError *err)
 	return bf_mapping_missing(a, to, "file", &m->own, err);
 }
 
-/* Elements, keys and values are found by their place. */
+static bool
+any_has_id(const BfField *fields, int32_t n)
+{
+	for (int32_t i = 0; i < n; i++)
+		if (fields[i].id != 0)
+			return true;
+	return false;
+}
+
+/* Elements, keys and values are found by their place. That a member's id is not there means that
+ * the file was written without that member, if its writer gave members ids at all. */
 static BfStatus
 find_child(const BfField *from, const BfField *to, int32_t i, bool file_has_ids, int32_t *out,
 		   BfError *err)
@@ -143,6 +153,12 @@ find_child(const BfField *from, const BfField *to, int32_t i, bool file_has_ids,
 						"the file has no field ids and the table has no name mapping to find "
 						"\"%.100s\" of column \"%.100s\" by",
 						want->name, to->name);
+	if (to->type.kind == BF_KIND_STRUCT && want->id != 0 && file_has_ids &&
+		!any_has_id(from->children, from->n_children))
+		return bf_error(err, BF_ERR_UNSUPPORTED,
+						"no member of column \"%.100s\" has a field id in the file, whose other "
+						"fields have some: \"%.100s\" can't be found",
+						to->name, want->name);
 	if (to->type.kind == BF_KIND_STRUCT)
 		return bf_field_find(from->children, from->n_children, file_has_ids, want, out, err);
 	*out = i < from->n_children ? i : -1;

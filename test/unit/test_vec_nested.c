@@ -196,6 +196,33 @@ TEST(vec_mapping_nested)
 	EXPECT_STR(row_text(&dst, 6), "null");
 }
 
+/* Ids elsewhere in the file don't say that it lacks the members of a struct that has none. */
+TEST(vec_mapping_members_without_ids)
+{
+	BfArena *a = test_arena();
+	BfField members[] = {{.name = "x", .type = {.kind = BF_KIND_INT64}},
+						 {.name = "y", .type = {.kind = BF_KIND_INT64}}};
+	BfField wanted[] = {{.id = 21, .name = "x", .type = {.kind = BF_KIND_INT64}},
+						{.id = 22, .name = "z", .type = {.kind = BF_KIND_INT64}}};
+	BfField from = {.id = 10,
+					.name = "s",
+					.type = {.kind = BF_KIND_STRUCT},
+					.children = members,
+					.n_children = 2};
+	BfField to = from;
+	const BfMapping *child;
+	BfMapping *m;
+
+	to.children = wanted;
+	EXPECT_FAIL(bf_mapping_new(a, &from, &to, true, &m, &test_err), BF_ERR_UNSUPPORTED, -1);
+	wanted[0].mapped = wanted[1].mapped = true;
+	EXPECT_FAIL(bf_mapping_new(a, &from, &to, true, &m, &test_err), BF_ERR_UNSUPPORTED, -1);
+	members[1].id = 21;
+	REQUIRE_OK(bf_mapping_new(a, &from, &to, true, &m, &test_err));
+	EXPECT_EQ(bf_mapping_child(m, 0, &child), 1);
+	EXPECT_EQ(bf_mapping_child(m, 1, &child), -1);
+}
+
 TEST(vec_mapping_refuses)
 {
 	BfArena *a = test_arena();
