@@ -136,7 +136,7 @@ static const Setting settings[] = {
 	{"bifang.rescan_memory",
 	 "Memory that a backend may use to keep decoded rows of scans that run again.",
 	 "Inner sides of nested loops and correlated subqueries; 0 keeps nothing.",
-	 KB(bifang_rescan_kb, 65536, 0, MAX_KILOBYTES)},
+	 KB(bifang_rescan_kb, 262144, 0, MAX_KILOBYTES)},
 	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
 	 "A statement is not split: its rows stay in one ledger.",
 	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},
