@@ -69,18 +69,19 @@ $in .= "\\q\n";
 $psql->finish;
 
 # PREPARE TRANSACTION that fails on its way: what was written is left as it is, since nobody can say whether it counts.
+sql(q{SELECT bifang.roll('t')}); # each gets a ledger of its own
 sql("BEGIN; SELECT add(100); PREPARE TRANSACTION 'one'");
 my ($rc, $stdout, $stderr) = $node->psql('postgres', "BEGIN; SELECT add(100); PREPARE TRANSACTION 'one'");
 like($stderr, qr/already in use/, 'PREPARE fails after the bytes were synced');
 my $new = sql("SELECT last_value FROM bifang.ledger_id_seq");
 my $live = $dir =~ s{/[^/]*$}{}r;
 ok(-e "$live/$new/00000000000000000000.log", 'its new ledger is not cut away');
-is(sql('SELECT count(*) FROM t'), '4014', 'and is not seen');
+is(sql('SELECT count(*) FROM t'), '4015', 'and is not seen');
 is(found('t'), 'notice: ' . 'orphan: nothing names it', 'check tells of it');
 sql('SELECT bifang.remove_garbage()');
 ok(!-e "$live/$new", 'a clean-up takes it');
 sql("COMMIT PREPARED 'one'");
-is(sql('SELECT count(*) FROM t'), '4114', 'what was prepared counts');
+is(sql('SELECT count(*) FROM t'), '4115', 'what was prepared counts');
 is(found('t'), 'nothing', 'check finds nothing');
 # The next transaction of such a session aborts as ever: what it made is gone at once.
 $node->psql('postgres', q{
@@ -99,7 +100,7 @@ sql("BEGIN; SAVEPOINT s; SELECT add(5); SELECT bifang.commit('t'); ROLLBACK TO s
 is(metadata_files(), $files, 'with its savepoint, too');
 sql("BEGIN; SAVEPOINT s; SELECT add(5); SELECT bifang.commit('t'); RELEASE s; COMMIT");
 is(metadata_files(), $files + 1, 'and stays with it');
-is(sql('SELECT count(*) FROM t'), '4122', 'all rows');
+is(sql('SELECT count(*) FROM t'), '4123', 'all rows');
 is(found('t'), 'nothing', 'check finds nothing');
 
 # A ledger that nothing names is an orphan of its own table, not of its neighbours.
