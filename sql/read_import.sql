@@ -132,5 +132,6 @@ SELECT * FROM comments WHERE relname = 'orders_too';
 SELECT count(*) FROM pg_description WHERE objoid = 'names_ids'::regclass;
 
 SET client_min_messages = error;
+DELETE FROM bifang.iceberg_tables WHERE catalog_name = 'rim' AND table_namespace = 'registered';
 DROP SCHEMA rim CASCADE;
 DROP SERVER rim;

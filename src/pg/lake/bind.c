@@ -243,7 +243,8 @@ bind_table(Oid relid)
 								"\"%s\", which exists already",
 								get_rel_name(relid), row.ns, row.name, row.catalog)));
 	}
-	bifang_table_lock(&o, BIFANG_TABLE_WRITE, &row);
+	if (!o.remote_catalog) /* nobody here drops what is another server's */
+		bifang_table_lock(&o, BIFANG_TABLE_WRITE, &row);
 	Assert(row.metadata_location != NULL);
 	bind_columns(relid, &row);
 	CommandCounterIncrement();
