@@ -150,14 +150,48 @@ bf_lru_find(const BfLru *l, const char *path, const BfLruItem *after)
 	return item;
 }
 
-static void
-unhold(void *arg)
+void
+bf_lru_grow(BfLru *l, BfLruItem *item, size_t bytes)
 {
-	BfLruItem *item = arg;
+	BF_ASSERT(item->kept);
+	item->bytes += bytes;
+	l->bytes += bytes;
+}
 
+void
+bf_lru_trim(BfLru *l, int64_t n_max)
+{
+	BfLruItem *newer;
+
+	BF_ASSERT(n_max >= 1);
+	for (BfLruItem *item = l->oldest;
+		 item != l->newest && (l->n > n_max || l->bytes > l->bytes_max); item = newer)
+	{
+		newer = item->newer;
+		if (item->holds == 0)
+			bf_lru_evict(l, item);
+	}
+}
+
+void
+bf_lru_pin(BfLruItem *item)
+{
+	BF_ASSERT(item->holds >= 0);
+	item->holds++;
+}
+
+void
+bf_lru_unpin(BfLruItem *item)
+{
 	BF_ASSERT(item->holds > 0);
 	if (--item->holds == 0 && !item->kept)
 		free_item(item);
+}
+
+static void
+unhold(void *arg)
+{
+	bf_lru_unpin(arg);
 }
 
 BfStatus
@@ -165,6 +199,6 @@ bf_lru_hold(BfLruItem *item, BfArena *a, BfError *err)
 {
 	if (!bf_arena_on_cleanup(a, unhold, item))
 		return bf_arena_fail(a, 0, err);
-	item->holds++;
+	bf_lru_pin(item);
 	return BF_OK;
 }

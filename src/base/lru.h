@@ -61,7 +61,15 @@ extern void bf_lru_evict(BfLru *l, BfLruItem *item);
 extern void bf_lru_touch(BfLru *l, BfLruItem *item);
 /* The next one of that path behind `after` (NULL: the first); NULL = none. */
 extern BfLruItem *bf_lru_find(const BfLru *l, const char *path, const BfLruItem *after);
+/* It counts for that many bytes more. */
+extern void bf_lru_grow(BfLru *l, BfLruItem *item, size_t bytes);
+/* Takes out what nobody holds, from the oldest on, until at most n_max are left and their bytes
+ * fit; never the newest. */
+extern void bf_lru_trim(BfLru *l, int64_t n_max);
 /* It stays until the arena is freed. */
 extern BfStatus bf_lru_hold(BfLruItem *item, BfArena *a, BfError *err) BF_MUST_CHECK;
+/* The same for holders without an arena, who let go by themselves. */
+extern void bf_lru_pin(BfLruItem *item);
+extern void bf_lru_unpin(BfLruItem *item);
 
 #endif

@@ -318,8 +318,7 @@ void
 bfi_cache_grown(BfIceCache *c, BfiManifestData *data, size_t bytes)
 {
 	BF_ASSERT(item_of(data)->plan == c->plan);
-	item_of(data)->item.bytes += bytes;
-	c->lru.bytes += bytes;
+	bf_lru_grow(&c->lru, &item_of(data)->item, bytes);
 	c->bytes_of_plan += bytes;
 	BF_ASSERT(c->lru.bytes <= c->lru.bytes_max);
 }

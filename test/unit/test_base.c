@@ -498,6 +498,35 @@ TEST(lru_lets_go_of_what_was_not_used_but_not_of_what_is_held)
 	EXPECT_EQ(released, 3);
 }
 
+TEST(lru_trims_what_nobody_holds_and_never_the_newest)
+{
+	BfArena *holder = bf_arena_new(test_host(), "holder", 1 << 20);
+	BfLruItem *a, *b, *c;
+	BfLru l;
+
+	bf_lru_init(&l, test_host(), 1 << 20, NULL);
+	a = kept(&l, "a");
+	b = kept(&l, "b");
+	c = kept(&l, "c");
+	bf_lru_pin(a);
+	EXPECT_EQ(bf_lru_hold(b, holder, &test_err), BF_OK);
+	bf_lru_trim(&l, 1);
+	/* Held are the oldest two; the newest is never taken. */
+	EXPECT_EQ(l.n, 3);
+	bf_lru_unpin(a);
+	bf_lru_trim(&l, 2);
+	EXPECT(bf_lru_find(&l, "a", NULL) == NULL);
+	EXPECT(bf_lru_find(&l, "b", NULL) == b);
+	bf_lru_touch(&l, b);
+	bf_lru_grow(&l, c, 1 << 20);
+	EXPECT_EQ(l.bytes, b->bytes + c->bytes);
+	bf_lru_trim(&l, 2);
+	EXPECT(bf_lru_find(&l, "c", NULL) == NULL);
+	EXPECT_EQ(l.bytes, b->bytes);
+	bf_lru_clear(&l);
+	bf_arena_free(holder);
+}
+
 TEST(lru_items_respect_the_bound_of_their_arena)
 {
 	BfLru l;

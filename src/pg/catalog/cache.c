@@ -3,9 +3,9 @@
  */
 #include "pg/catalog/cache.h"
 
-#include "lib/ilist.h"
 #include "utils/memutils.h"
 
+#include "base/lru.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/settings.h"
@@ -17,143 +17,123 @@
 
 typedef struct Entry
 {
-	BifangLake lake; /* first: callers get a pointer to it */
-	dlist_node node;
-	MemoryContext cxt;
-	BfArena *arena;
-	char *path;
-	char *map; /* location map; "" = none */
+	BfLruItem item;
+	BifangLake lake;
+	const char *map; /* location map; "" = none */
 	BfPathInfo identity;
-	int pins;
 } Entry;
 
-/* Most recently used first. */
-static dlist_head entries = DLIST_STATIC_INIT(entries);
-
-static void
-drop(Entry *e)
+static BfLru *
+lakes(void)
 {
-	Assert(e->pins == 0);
-	dlist_delete(&e->node);
-	MemoryContextDelete(e->cxt);
+	static BfLru lru;
+
+	if (lru.host == NULL)
+		bf_lru_init(&lru, bifang_host(), BYTES_MAX, NULL);
+	return &lru;
 }
 
-static size_t
-entry_bytes(const Entry *e)
+static Entry *
+entry_of(BfLruItem *item)
 {
-	return bf_arena_bytes(e->arena) + (size_t) e->identity.size * TREE_FACTOR;
-}
-
-/* Drops what is not in use, oldest first, until the bounds hold again. */
-static void
-trim(void)
-{
-	dlist_mutable_iter iter;
-	size_t bytes = 0;
-	int n = 0;
-
-	dlist_foreach_modify(iter, &entries)
-	{
-		Entry *e = dlist_container(Entry, node, iter.cur);
-
-		bytes += entry_bytes(e);
-		n++;
-		if (e->pins == 0 && n > 1 && (n > ENTRIES_MAX || bytes > BYTES_MAX))
-		{
-			bytes -= entry_bytes(e);
-			n--;
-			drop(e);
-		}
-	}
+	return (Entry *) item;
 }
 
 /* Older metadata of the same directory: its table has moved on. */
 static void
-drop_older(const Entry *newest)
+drop_older(const BfLruItem *newest)
 {
 	const char *slash = strrchr(newest->path, '/');
 	size_t n = slash == NULL ? 0 : (size_t) (slash - newest->path) + 1;
-	dlist_mutable_iter iter;
+	BfLruItem *older;
 
-	dlist_foreach_modify(iter, &entries)
+	Assert(newest->kept);
+	for (BfLruItem *item = lakes()->newest; item != NULL; item = older)
 	{
-		Entry *e = dlist_container(Entry, node, iter.cur);
-
-		if (e != newest && e->pins == 0 && strncmp(e->path, newest->path, n) == 0 &&
-			strchr(e->path + n, '/') == NULL)
-			drop(e);
+		older = item->older;
+		if (item != newest && item->holds == 0 && strncmp(item->path, newest->path, n) == 0 &&
+			strchr(item->path + n, '/') == NULL)
+			bf_lru_evict(lakes(), item);
 	}
 }
 
 static Entry *
 find(const char *path, const char *map, const BfPathInfo *identity)
 {
-	dlist_mutable_iter iter;
+	BfLruItem *next;
 
-	dlist_foreach_modify(iter, &entries)
+	for (BfLruItem *item = bf_lru_find(lakes(), path, NULL); item != NULL; item = next)
 	{
-		Entry *e = dlist_container(Entry, node, iter.cur);
-
-		if (strcmp(e->path, path) != 0 || strcmp(e->map, map) != 0)
+		next = bf_lru_find(lakes(), path, item);
+		if (strcmp(entry_of(item)->map, map) != 0)
 			continue;
-		if (bf_same_file(&e->identity, identity))
+		if (bf_same_file(&entry_of(item)->identity, identity))
 		{
-			dlist_move_head(&entries, &e->node);
-			return e;
+			bf_lru_touch(lakes(), item);
+			return entry_of(item);
 		}
-		if (e->pins == 0) /* replaced by another file of that name */
-			drop(e);
+		if (item->holds == 0) /* replaced by another file of that name */
+			bf_lru_evict(lakes(), item);
 	}
 	return NULL;
 }
 
-/* Not in the list yet when it fails: its context then goes with the caller's error. */
+static BfStatus
+fill(Entry *e, const char *map, BfError *err)
+{
+	BfArena *a = e->item.arena;
+	BfLocationMap *pairs = NULL;
+	BfIceTable *table;
+
+	BF_TRY_PTR(a, e->map, bf_arena_strdup(a, map), err);
+	if (map[0] != '\0')
+		BF_TRY(bf_location_map_parse(a, e->map, &pairs, err));
+	BF_TRY(bf_ice_load_mapped(a, e->item.path, pairs, NULL, &table, err));
+	e->lake.table = table;
+	return BF_OK;
+}
+
 static Entry *
 load(const char *path, const char *map, const BfPathInfo *identity)
 {
-	MemoryContext cxt =
-		AllocSetContextCreate(CurrentMemoryContext, "bifang lake table", ALLOCSET_SMALL_SIZES);
-	Entry *e = MemoryContextAllocZero(cxt, sizeof *e);
-	BfLocationMap *pairs = NULL;
-	BfIceTable *table;
+	BfLruItem *item;
+	BfStatus status;
 	BfError err;
 
-	e->cxt = cxt;
-	e->path = MemoryContextStrdup(cxt, path);
-	e->map = MemoryContextStrdup(cxt, map);
-	e->identity = *identity;
-	e->arena = bifang_arena(cxt, "lake table", BIFANG_ARENA_MAX_METADATA);
 	bf_error_clear(&err);
-	if (map[0] != '\0')
-		BIFANG_CHECK(bf_location_map_parse(e->arena, e->map, &pairs, &err), &err);
-	BIFANG_CHECK(bf_ice_load_mapped(e->arena, path, pairs, NULL, &table, &err), &err);
-	e->lake.table = table;
-	MemoryContextSetParent(cxt, CacheMemoryContext);
-	dlist_push_head(&entries, &e->node);
-	drop_older(e);
-	return e;
+	BIFANG_CHECK(bf_lru_item_new(lakes(), "lake table", path, sizeof(Entry),
+								 BIFANG_ARENA_MAX_METADATA, &item, &err),
+				 &err);
+	entry_of(item)->identity = *identity;
+	status = fill(entry_of(item), map, &err);
+	if (status != BF_OK)
+	{
+		bf_lru_item_drop(item);
+		bifang_report(&err);
+	}
+	bf_lru_insert(lakes(), item);
+	bf_lru_grow(lakes(), item, (size_t) identity->size * TREE_FACTOR);
+	drop_older(item);
+	return entry_of(item);
 }
 
 static void
 unpin(void *arg)
 {
-	Entry *e = arg;
-
-	Assert(e->pins > 0);
-	if (--e->pins == 0)
-		trim();
+	Assert(((BfLruItem *) arg)->holds > 0);
+	bf_lru_unpin(arg);
+	bf_lru_trim(lakes(), ENTRIES_MAX);
 }
 
 static void
-pin(MemoryContext cxt, Entry *e)
+pin(MemoryContext cxt, BfLruItem *item)
 {
 	MemoryContextCallback *callback = MemoryContextAlloc(cxt, sizeof *callback);
 
-	Assert(e->pins >= 0);
 	callback->func = unpin;
-	callback->arg = e;
+	callback->arg = item;
 	MemoryContextRegisterResetCallback(cxt, callback);
-	e->pins++;
+	bf_lru_pin(item);
 }
 
 static Entry *
@@ -171,7 +151,8 @@ open_entry(MemoryContext cxt, const char *metadata_path, const char *map)
 	e = find(metadata_path, map, &identity);
 	if (e == NULL)
 		e = load(metadata_path, map, &identity);
-	pin(cxt, e);
+	Assert(e->lake.table != NULL && e->item.kept);
+	pin(cxt, &e->item);
 	return e;
 }
 
@@ -240,7 +221,7 @@ plan_all(Entry *e, BfIcePlan **plan, BfError *err)
 	BfIceScan scan = {.cache = bifang_manifest_cache(), .coverage = true};
 
 	BF_TRY(bf_ice_at_resolve(e->lake.table, &now, &scan.point, err));
-	return bf_ice_plan_scan(e->arena, e->lake.table, &scan, plan, err);
+	return bf_ice_plan_scan(e->item.arena, e->lake.table, &scan, plan, err);
 }
 
 const BifangLake *
@@ -248,11 +229,11 @@ bifang_lake_open(MemoryContext cxt, const char *metadata_path)
 {
 	Entry *e = open_entry(cxt, metadata_path, "");
 
-	/* It is pinned: trim() must not take it. */
-	Assert(e->pins > 0);
+	Assert(e->item.holds > 0);
 	if (e->lake.plan == NULL)
 	{
-		BfArenaMark mark = bf_arena_mark(e->arena);
+		BfArenaMark mark = bf_arena_mark(e->item.arena);
+		size_t before = bf_arena_bytes(e->item.arena);
 		BfIcePlan *plan;
 		BfError err;
 		BfStatus status;
@@ -261,11 +242,12 @@ bifang_lake_open(MemoryContext cxt, const char *metadata_path)
 		status = plan_all(e, &plan, &err);
 		if (status != BF_OK)
 		{
-			bf_arena_rewind(e->arena, mark);
+			bf_arena_rewind(e->item.arena, mark);
 			bifang_report(&err);
 		}
 		e->lake.plan = plan;
-		trim();
+		bf_lru_grow(lakes(), &e->item, bf_arena_bytes(e->item.arena) - before);
+		bf_lru_trim(lakes(), ENTRIES_MAX);
 	}
 	return &e->lake;
 }
