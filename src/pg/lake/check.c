@@ -166,6 +166,8 @@ check_coverage(Check *c, int64 id, int64 end)
 
 typedef struct Walk
 {
+	BfLogWalk *live; /* one of the two */
+	BfOffloadWalk *offloaded;
 	int64 next; /* entry that must come next */
 	int64 last_position;
 	const char *trouble;
@@ -189,49 +191,52 @@ step(Walk *w, const BfBatchHeader *h)
 }
 
 static BfStatus
-walk_live(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+open_walk(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
 {
 	BfLogDir *dir;
-	BfLogWalk *walk;
-	BfBatchHeader h;
+	BfOffloadFile *file;
+
+	if (l->state == BIFANG_LEDGER_OFFLOADED)
+	{
+		BF_TRY(bf_offload_open(arena, l->offload_path, NULL, &file, err));
+		return bf_offload_walk_new(arena, file, all, &w->offloaded, err);
+	}
+	BF_TRY(bf_log_dir_open(arena, l->live_dir, NULL, &dir, err));
+	return bf_log_walk_new(arena, dir, all, true, &w->live, err);
+}
+
+/* From batch to batch until the end, or until one is not what must come next. */
+static BfStatus
+walk_batches(Walk *w, BfError *err)
+{
 	const uint8_t *batch;
 	const char *path;
+	BfBatchHeader h;
 	int64_t position;
 
-	BF_TRY(bf_log_dir_open(arena, l->live_dir, NULL, &dir, err));
-	BF_TRY(bf_log_walk_new(arena, dir, all, true, &walk, err));
 	for (;;)
 	{
-		BF_TRY(bf_log_walk_next(walk, &h, &batch, &position, &path, err));
+		if (w->live != NULL)
+			BF_TRY(bf_log_walk_next(w->live, &h, &batch, &position, &path, err));
+		else
+			BF_TRY(bf_offload_walk_next(w->offloaded, &h, &batch, &position, &path, err));
 		if (batch == NULL || !step(w, &h))
-			break;
+			return BF_OK;
 		w->last_position = position + h.total_bytes;
 	}
-	if (w->trouble == NULL && w->next == l->end_entry && w->last_position != l->end_position)
-		w->trouble =
-			psprintf("ends at byte " INT64_FORMAT " where " INT64_FORMAT " was acknowledged",
-					 w->last_position, l->end_position);
-	return BF_OK;
 }
 
 static BfStatus
-walk_offload(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+walk(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
 {
-	BfOffloadFile *file;
-	BfOffloadWalk *walk;
-	BfBatchHeader h;
-	const uint8_t *batch;
-	const char *path;
-	int64_t position;
-
-	BF_TRY(bf_offload_open(arena, l->offload_path, NULL, &file, err));
-	BF_TRY(bf_offload_walk_new(arena, file, all, &walk, err));
-	for (;;)
-	{
-		BF_TRY(bf_offload_walk_next(walk, &h, &batch, &position, &path, err));
-		if (batch == NULL || !step(w, &h))
-			break;
-	}
+	BF_TRY(open_walk(arena, l, all, w, err));
+	Assert((w->live != NULL) != (w->offloaded != NULL));
+	BF_TRY(walk_batches(w, err));
+	if (w->live != NULL && w->trouble == NULL && w->next == l->end_entry &&
+		w->last_position != l->end_position)
+		w->trouble =
+			psprintf("ends at byte " INT64_FORMAT " where " INT64_FORMAT " was acknowledged",
+					 w->last_position, l->end_position);
 	return BF_OK;
 }
 
@@ -275,10 +280,7 @@ check_bytes(Check *c, const BifangLedger *l)
 		const BfRangeSet part = {1, &have.ranges[i]};
 
 		w.next = have.ranges[i].first;
-		if (l->state == BIFANG_LEDGER_OFFLOADED)
-			status = walk_offload(arena, l, &part, &w, &err);
-		else
-			status = walk_live(arena, l, &part, &w, &err);
+		status = walk(arena, l, &part, &w, &err);
 		if (status == BF_OK && w.trouble == NULL && w.next <= have.ranges[i].last)
 			w.trouble = psprintf("ends at entry " INT64_FORMAT ", acknowledged were " INT64_FORMAT,
 								 w.next, have.ranges[i].last + 1);
