@@ -4,7 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "iceberg/internal.h"
+
+/* What Iceberg has without the property that says it. */
+#define METADATA_LOG_MAX 100
 
 /*
  * A commit of logical files, in order:
@@ -324,10 +328,14 @@ log_metadata(Commit *c, BfError *err)
 {
 	const BfIceMetadata *m = c->table->metadata;
 	const char *text = bf_ice_property(m, "write.metadata.previous-versions-max");
-	int64_t max = text != NULL ? strtoll(text, NULL, 10) : 100;
+	int64_t max = METADATA_LOG_MAX;
 	const char *recorded;
 	json_t *log;
 
+	if (text != NULL && bf_ascii_number(text, strlen(text), INT32_MAX, &max) != strlen(text))
+		max = METADATA_LOG_MAX;
+	if (max < 0)
+		max = INT32_MAX;
 	BF_TRY(
 		bf_location_record(c->arena, &c->table->location, c->table->metadata_path, &recorded, err));
 	BF_TRY(bfi_json_child(c->root, "metadata-log", true, &log, err));

@@ -166,13 +166,15 @@ parse_decimal(const char *s, BfType type, BfValue *out)
 	}
 	if (digits > 0 && (*s == 'E' || *s == 'e'))
 	{
-		char *end;
-		long exponent = strtol(s + 1, &end, 10);
+		bool below = s[1] == '-';
+		const char *from = s + 1 + (s[1] == '-' || s[1] == '+');
+		int64_t exponent;
+		size_t n = bf_ascii_number(from, strlen(from), 1000, &exponent);
 
-		if (end == s + 1 || exponent < -1000 || exponent > 1000)
+		if (n == 0 || exponent < 0)
 			return false;
-		places -= exponent;
-		s = end;
+		places -= (long) (below ? -exponent : exponent);
+		s = from + n;
 	}
 	if (digits == 0 || *s != '\0')
 		return false;
