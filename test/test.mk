@@ -114,7 +114,7 @@ $(BUILD)/core/core.so: $(CORE_OBJ)
 .PHONY: core lint check-core
 core: $(BUILD)/core/core.so
 
-lint: ## What the sources must keep to: layers, names, outside calls, style, asserts, layout
+lint: core ## What the sources must keep to: layers, names, outside calls, style, asserts, layout
 	@test/lint/run.sh
 
 .PHONY: lint-selftest
