@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "exec/delete/load.h"
+#include "exec/read/parquet_internal.h"
 #include "exec/read/parquet_reader.h"
 #include "parquet/prune.h"
 #include "unit/test_vec_pred_model.h"
@@ -567,6 +568,34 @@ TEST(exec_parquet_prune_indexed)
 		for (int32_t rg = 0; rg < bf_parquet_n_row_groups(f); rg++)
 			EXPECT_EQ(bf_parquet_row_group_indexed(f, rg), strcmp(names[i], "no_index") != 0);
 	}
+}
+
+/* Every fourth row, from `first` on. */
+static BfRangeSet
+fourths(int64_t first, int32_t n)
+{
+	BfRange *ranges = bf_arena_alloc(test_arena(), (size_t) n * sizeof *ranges);
+	BfRangeSet set = {n, ranges};
+
+	for (int32_t i = 0; i < n; i++)
+		ranges[i] = (BfRange){first + 4 * (int64_t) i, first + 4 * (int64_t) i};
+	return set;
+}
+
+/* What can't be told in so many ranges as there may be leaves nothing out. */
+TEST(exec_parquet_prune_too_many_ranges)
+{
+	const int32_t n = BF_RANGESET_RANGES_MAX / 2 + 1;
+	const int64_t n_rows = 4 * (int64_t) n;
+	const BfRangeSet x = fourths(0, n), y = fourths(2, n), few = fourths(2, 10);
+	BfRangeSet out;
+
+	REQUIRE_OK(bfi_parquet_prune_join(test_arena(), false, &x, &y, n_rows, &out, &test_err));
+	EXPECT_EQ(bf_rangeset_count(&out), n_rows);
+	REQUIRE_OK(bfi_parquet_prune_join(test_arena(), false, &x, &few, n_rows, &out, &test_err));
+	EXPECT_EQ(bf_rangeset_count(&out), n + 10);
+	REQUIRE_OK(bfi_parquet_prune_join(test_arena(), true, &x, &y, n_rows, &out, &test_err));
+	EXPECT_EQ(bf_rangeset_count(&out), 0);
 }
 
 TEST(exec_parquet_prune_faults)

@@ -69,6 +69,10 @@ extern BfStatus bfi_parquet_resolve(BfArena *a, BfiParquetReader *r, const BfCon
 									BfError *err) BF_MUST_CHECK;
 /* Can row group r->group.number have a row that matches? Fills the ranges. Nothing of it has been
  * opened. */
+/* Rows of a group that both may have, or either. Too many ranges are no error: then all may. */
+extern BfStatus
+bfi_parquet_prune_join(BfArena *a, bool both, const BfRangeSet *x, const BfRangeSet *y,
+					   int64_t n_rows, BfRangeSet *out, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_parquet_prune(BfiParquetReader *r, bool *may, BfError *err) BF_MUST_CHECK;
 /* The same by dictionaries, once the row group has been opened. */
 extern BfStatus

@@ -138,9 +138,23 @@ leaf_ranges(Prune *p, const BfPred *pred, BfRangeSet *out, BfError *err)
 	return bf_rangeset_make(p->r->group.arena, ranges, n, out, err);
 }
 
+BfStatus
+bfi_parquet_prune_join(BfArena *a, bool both, const BfRangeSet *x, const BfRangeSet *y,
+					   int64_t n_rows, BfRangeSet *out, BfError *err)
+{
+	BfStatus status = (both ? bf_rangeset_intersect : bf_rangeset_union)(a, x, y, out, err);
+	BfRange all = {0, n_rows - 1};
+
+	if (status != BF_ERR_LIMIT)
+		return status;
+	return bf_rangeset_make(a, &all, n_rows > 0 ? 1 : 0, out, err);
+}
+
 static BfStatus
 ranges_of(Prune *p, const BfPred *pred, int depth, BfRangeSet *out, BfError *err)
 {
+	int64_t n_rows = bf_parquet_row_group_rows(p->r->file, p->r->group.number);
+
 	out->n = 0;
 	out->ranges = NULL;
 	if (depth > BF_PRED_DEPTH_MAX || pred->kind == BF_PRED_TRUE || pred->kind == BF_PRED_UNKNOWN)
@@ -155,13 +169,10 @@ ranges_of(Prune *p, const BfPred *pred, int depth, BfRangeSet *out, BfError *err
 	{
 		BfRangeSet before = *out;
 		BfRangeSet child;
-		BfStatus status;
 
 		BF_TRY(ranges_of(p, pred->children[i], depth + 1, &child, err));
-		status = (pred->kind == BF_PRED_AND ? bf_rangeset_intersect : bf_rangeset_union)(
-			p->r->group.arena, &before, &child, out, err);
-		/* Too many ranges are no error: then nothing is left out. */
-		BF_TRY(status == BF_ERR_LIMIT ? all_rows(p, out, err) : status);
+		BF_TRY(bfi_parquet_prune_join(p->r->group.arena, pred->kind == BF_PRED_AND, &before, &child,
+									  n_rows, out, err));
 	}
 	return BF_OK;
 }
