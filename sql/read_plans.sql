@@ -21,13 +21,13 @@ SET bifang.rescan_memory = 0;
 -- the column, and of files as much as the order of the rows says, in whole row groups.
 SELECT plan_lines('SELECT * FROM keys JOIN own USING (id) WHERE id <= 2500', false, 'Join|Loop');
 SELECT plan_lines('SELECT * FROM keys JOIN orders ON order_id = id', false, 'Join|Loop');
--- One key is another matter.
-SELECT plan_lines('SELECT * FROM keys JOIN orders ON order_id = id WHERE id < 1000', false, 'Join|Loop|Pushed');
+-- One key is another matter. (Servers write the condition either way round.)
+SELECT replace(plan_lines, '($n = order_id)', '(order_id = $n)') AS plan_lines FROM plan_lines('SELECT * FROM keys JOIN orders ON order_id = id WHERE id < 1000', false, 'Join|Loop|Pushed');
 
 -- Where rows are kept, a rescan is no more than looking at them.
 RESET bifang.rescan_memory;
-SELECT plan_lines('SELECT * FROM keys JOIN own USING (id) WHERE id <= 2500', false, 'Join|Loop|Pushed');
-SELECT plan_lines('SELECT * FROM keys JOIN orders ON order_id = id', false, 'Join|Loop|Pushed');
+SELECT replace(plan_lines, '($n = order_id)', '(order_id = $n)') AS plan_lines FROM plan_lines('SELECT * FROM keys JOIN own USING (id) WHERE id <= 2500', false, 'Join|Loop|Pushed');
+SELECT replace(plan_lines, '($n = order_id)', '(order_id = $n)') AS plan_lines FROM plan_lines('SELECT * FROM keys JOIN orders ON order_id = id', false, 'Join|Loop|Pushed');
 
 -- How many rows a plain file has is a guess until its footer was read.
 \set no_index :data '/parquet_prune/no_index.parquet'
