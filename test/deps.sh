@@ -47,7 +47,7 @@ packages="gcc make libc6-dev util-linux procps
 	libpq-dev libicu-dev"
 if [ "$for" = deb ]; then packages="$packages build-essential debhelper postgresql-server-dev-all"; fi
 if [ "$for" = test ]; then
-	packages="$packages bsdextrautils libipc-run-perl libroaring-dev"
+	packages="$packages git bsdextrautils libipc-run-perl libroaring-dev"
 	# The layout is checked with the release that Debian 12 has, where there is one.
 	if apt-cache show clang-format-14 >/dev/null 2>&1; then packages="$packages clang-format-14"; fi
 fi

@@ -24,6 +24,14 @@ my $interrupted = 0;
 sub slurp { my ($path) = @_; open my $f, '<:raw', $path or die "$path: $!\n"; local $/; my $s = <$f>; return $s // ''; }
 sub spill { my ($path, $text) = @_; open my $f, '>:raw', $path or die "$path: $!\n"; print $f $text; close $f or die "$path: $!\n"; return; }
 
+# What git would keep; without git, as in a release that was unpacked, all but what was built.
+sub paths {
+	my @in = @_ ? @_ : '.';
+	my @found = split /\0/, `git -C '$root' ls-files -z -co --exclude-standard @in 2>/dev/null`;
+	@found = split /\0/, `cd '$root' && find @in -path ./build -prune -o -type f -print0` unless @found;
+	return map { s{^\./}{}r } @found;
+}
+
 # The mutants ------------------------------------------------------------------------------------------------------
 
 # One file to {name, promise, test, edits: [{in, at, old, new}]}.
@@ -175,7 +183,7 @@ sub try {
 sub refresh {
 	my ($files) = @_;
 	my %have;
-	for my $path (split /\0/, `git -C '$root' ls-files -z -co --exclude-standard`) {
+	for my $path (paths()) {
 		next unless -f "$root/$path";
 		$have{$path} = 1;
 		$files->{$path} = slurp("$root/$path") if $path =~ m{^(src|sql)/};
@@ -224,7 +232,7 @@ sub say_line { my ($what, $name, $text) = @_; printf "%-4s %s: %s\n", $what, $na
 sub check {
 	my ($mutants) = @_;
 	my %files;
-	for (split /\0/, `git -C '$root' ls-files -z -co --exclude-standard src sql`) { $files{$_} = slurp("$root/$_") if -f "$root/$_"; }
+	for (paths('src', 'sql')) { $files{$_} = slurp("$root/$_") if -f "$root/$_"; }
 	my $failed = 0;
 	for my $m (@$mutants) {
 		next if eval { mutate($m, \%files) };
