@@ -268,11 +268,11 @@ check_bytes(Check *c, const BifangLedger *l)
 	if (l->state == BIFANG_LEDGER_TRIMMED)
 	{
 		const BfRangeSet *parquet = bf_coverage_of(&c->plan->covered_parquet, l->id);
-		BfRangeSet lost = combined(c, bf_rangeset_subtract, &have, parquet);
+		BfRangeSet trimmed = combined(c, bf_rangeset_subtract, &have, parquet);
 
-		if (lost.n > 0)
+		if (trimmed.n > 0)
 			found(c, "error", ledger_name(l->id), "lost: entries %s were trimmed",
-				  ranges_text(&lost));
+				  ranges_text(&trimmed));
 		return;
 	}
 	for (int32_t i = 0; i < have.n && status == BF_OK && w.trouble == NULL; i++)
