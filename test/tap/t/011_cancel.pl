@@ -43,14 +43,15 @@ $node->safe_psql('postgres', qq{
 });
 is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT "offset") FROM long WHERE "offset" < 5000'), '5000|5000', 'the long log is a log');
 
-# Each of these takes much longer than its timeout.
+# Each of these takes much longer than its timeout, which no condition that statistics answer does:
+# what finds no rows has to read them.
 my $again = 'SELECT sum(x) FROM generate_series(1, 100000) g, LATERAL (SELECT %s AS x FROM %s OFFSET 0) s';
 my %long = (
 	'Parquet, values' => sprintf($again, 'sum(amount + g)', 'orders'),
 	'Parquet, footers' => sprintf($again, 'count(*)', 'orders WHERE g > 0'),
 	'Parquet, no rows' => sprintf($again, 'count(*)', "orders WHERE country = 'nowhere' AND amount + g < 0"),
 	'ledgers, live and offloaded' => sprintf($again, 'sum(i + g)', 't'),
-	'ledgers, no rows' => sprintf($again, 'count(*)', 't WHERE i < -g'),
+	'ledgers, no rows' => sprintf($again, 'count(*)', 't WHERE i + g < 0'),
 	'ledgers, counted only' => sprintf($again, 'count(*)', 't WHERE g > 0'),
 	'Kafka, values' => sprintf($again, 'sum("offset" + g)', 'long'),
 	'Kafka, no rows' => sprintf($again, 'count(*)', "long WHERE value = 'nothing' AND \"offset\" > -g"),
