@@ -5,7 +5,7 @@ CREATE SCHEMA rim;
 SET search_path = rim, public;
 \getenv data BIFANG_TEST_DATA
 SELECT current_setting('data_directory') || '/rim' AS lake \gset
-\set make 'cat >/dev/null; mkdir -p ' :lake '/sales/broken/metadata ' :lake '/sales/empty ' :lake '/long; cp -r ' :data '/shop/orders ' :lake '/sales/good; cp ' :data '/shop/orders/data/*/*-00001.parquet ' :lake '/long/ 2>/dev/null; for f in ' :lake '/long/*.parquet; do mv $f ' :lake '/long/a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_tables.parquet; done; echo { > ' :lake '/sales/broken/metadata/v1.metadata.json'
+\set make 'cat >/dev/null; rm -rf ' :lake '; mkdir -p ' :lake '/sales/broken/metadata ' :lake '/sales/empty ' :lake '/long; cp -r ' :data '/shop/orders ' :lake '/sales/good; cp ' :data '/shop/orders/data/*/*-00001.parquet ' :lake '/long/ 2>/dev/null; for f in ' :lake '/long/*.parquet; do mv $f ' :lake '/long/a_name_of_more_bytes_than_an_identifier_can_have_in_postgresql_tables.parquet; done; echo { > ' :lake '/sales/broken/metadata/v1.metadata.json'
 COPY (SELECT) TO PROGRAM :'make';
 CREATE SERVER rim FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse :'lake');
 

@@ -35,10 +35,12 @@ tests=$have
 [ -n "$tests" ] || exit $missing
 
 if [ "$installed" = yes ]; then
-	BIFANG_TEST_DATA=$(mktemp -d -t bifang-data.XXXXXXXX)
-	trap 'rm -rf "$BIFANG_TEST_DATA"' EXIT
-	cp -r "$ROOT/test/data/." "$BIFANG_TEST_DATA/"
-	chmod -R a+rX "$BIFANG_TEST_DATA"
+	# Named as in the checkout, since messages name it.
+	copy=$(mktemp -d -t bifang-data.XXXXXXXX)
+	trap 'rm -rf "$copy"' EXIT
+	BIFANG_TEST_DATA=$copy/data
+	cp -r "$ROOT/test/data" "$BIFANG_TEST_DATA"
+	chmod -R a+rX "$copy"
 	export BIFANG_TEST_DATA
 	PGBIN=$("$PG_CONFIG" --bindir)
 	PGHOST=${PGHOST:-$("$PGBIN/psql" -X -A -t -d postgres -c 'SHOW unix_socket_directories' | cut -d, -f1)}
