@@ -17,6 +17,7 @@
 #include "io/publish.h"
 
 #define BFI_WHERE_MAX 160
+#define BFI_WORK_BYTES_MAX ((size_t) 1 << 30) /* while a plan is made, or files are looked at */
 
 /* metadata_json.c */
 
@@ -135,6 +136,19 @@ extern BfStatus bfi_covered_parquet(BfArena *a, const BfIceTable *t, const BfIce
 /* Shares range sets with x and y. */
 extern BfStatus bfi_coverage_union(BfArena *a, const BfCoverage *x, const BfCoverage *y,
 								   BfCoverage *out, BfError *err) BF_MUST_CHECK;
+/* One range of one logical file, while they are collected. */
+typedef struct BfiNamedRange
+{
+	int64_t ledger_id;
+	BfRange range;
+	uint64_t file; /* which file, as the collector numbers them */
+} BfiNamedRange;
+
+/* By ledger, by first entry, by last, by file. */
+extern void bfi_named_sort(BfiNamedRange *named, int64_t n);
+/* What sorted ranges, which may overlap, name together; uses them up. */
+extern BfStatus bfi_named_coverage(BfArena *a, BfiNamedRange *named, int64_t n, BfCoverage *out,
+								   BfError *err) BF_MUST_CHECK;
 /* What the logical ones among the files name; an entry in two of them is corrupt. */
 extern BfStatus bfi_coverage_of_files(BfArena *a, const BfIceDataFile *files, int32_t n_files,
 									  BfCoverage *out, BfError *err) BF_MUST_CHECK;

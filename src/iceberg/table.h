@@ -21,7 +21,7 @@
  *
  *   bifang.covered          entries that the `bifang` branch has in any form: logical files or
  *                           Parquet. In the summary of the branch's snapshots and in the table
- *                           properties. For people and for bifang.check; planning does not use it.
+ *                           properties. For people; nothing is decided by it.
  *   bifang.covered-parquet  entries whose rows `main` has as Parquet. In the summary of the
  *                           snapshot that moved them, and in the table properties.
  *

@@ -19,7 +19,6 @@
 #define CAPACITY_FIRST 64
 #define CAPACITY_HINT_MAX (1 << 18)
 /* What planning needs besides the plan. */
-#define WORK_BYTES_MAX ((size_t) 1 << 30)
 
 /* What was found; the files end up in the plan, the rest goes with the work's arena. */
 typedef struct FoundFiles
@@ -610,7 +609,7 @@ plan_scan(BfArena *a, const BfIceTable *t, const BfIceScan *scan, bool subtract,
 	b.logical_deletes = first != NULL && bf_ice_summary(first, BF_ICE_COVERED) == NULL;
 	if (scan->cache != NULL)
 		bfi_cache_plan(scan->cache);
-	b.work = bf_arena_new(host, "planning", WORK_BYTES_MAX);
+	b.work = bf_arena_new(host, "planning", BFI_WORK_BYTES_MAX);
 	if (b.work == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
 	bf_map_init(&b.found.paths, b.work, b.entries.seed);
