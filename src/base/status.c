@@ -12,7 +12,7 @@ static BF_PRINTF(4, 0) void fill(BfError *err, BfStatus code, int64_t offset, co
 	err->code = code;
 	err->sys_errno = 0;
 	err->offset = offset;
-	err->checksum = false;
+	err->unverified = NULL;
 	err->object[0] = '\0';
 	err->column[0] = '\0';
 	vsnprintf(err->text, sizeof err->text, fmt, args);

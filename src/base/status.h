@@ -46,7 +46,7 @@ typedef struct BfError
 	BfStatus code;
 	int sys_errno;					  /* for BF_ERR_IO and BF_ERR_NOTFOUND, else 0 */
 	int64_t offset;					  /* byte position in `object`, -1 = unknown */
-	bool checksum;					  /* a checksum that need not be looked at is wrong */
+	const char *unverified;			  /* what is read in spite of this when nothing is verified */
 	char object[BF_ERROR_OBJECT_MAX]; /* file or table, "" = unknown */
 	char column[BF_ERROR_COLUMN_MAX]; /* column, "" = none */
 	char text[BF_ERROR_TEXT_MAX];	  /* what is wrong and what was expected; no newline */

@@ -112,7 +112,7 @@ check_crc(const BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 		return BF_OK;
 	bf_error_at(err, BF_ERR_CORRUPT, c->page.at,
 				"the page's checksum is %08x, its header says %08x", crc, (uint32_t) h->crc);
-	err->checksum = true;
+	err->unverified = "page";
 	return err->code;
 }
 

@@ -93,7 +93,8 @@ expected(BfStatus s)
 static void
 run_positions(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 {
-	BfDeleteSource source = {.kind = BF_DELETE_POSITION, .path = f->path, .avro = f->avro};
+	BfDeleteSource source = {
+		.kind = BF_DELETE_POSITION, .path = f->path, .avro = f->avro, .record_count = -1};
 	BfArena *a = fuzz_arena((size_t) 256 << 20);
 	BfDeletes *d[2];
 	BfStatus status[2];
@@ -162,7 +163,8 @@ run_keys(const BfDeleteOptions *options, const File *f, FuzzInput *in)
 							 .avro = f->avro,
 							 .sequence = 2,
 							 .scope = -1,
-							 .ids = ids};
+							 .ids = ids,
+							 .record_count = -1};
 	BfArena *a = fuzz_arena((size_t) 256 << 20);
 	BfDeleteCache *c;
 	BfDeletes *d;

@@ -245,10 +245,11 @@ static const int32_t name_ids[] = {2};
 static const int32_t gone_ids[] = {11};
 static const int32_t extra_ids[] = {12};
 
-#define EQUALITY(file, list)                                                             \
-	{                                                                                    \
-		.kind = BF_DELETE_EQUALITY, .path = DATA file, .sequence = 5, .ids = (list),     \
-		.n_ids = (int32_t) (sizeof(list) / sizeof *(list)), .scope = BF_DELETE_SCOPE_OWN \
+#define EQUALITY(file, list)                                                              \
+	{                                                                                     \
+		.kind = BF_DELETE_EQUALITY, .path = DATA file, .sequence = 5, .ids = (list),      \
+		.n_ids = (int32_t) (sizeof(list) / sizeof *(list)), .scope = BF_DELETE_SCOPE_OWN, \
+		.record_count = -1                                                                \
 	}
 
 static const BfDeleteSource equality[] = {
@@ -514,7 +515,7 @@ TEST(deletes_position)
 		for (size_t k = 0; k < 4; k++)
 		{
 			size_t f = n / 2;
-			BfDeleteSource s = {.kind = BF_DELETE_POSITION, .path = files[f]};
+			BfDeleteSource s = {.kind = BF_DELETE_POSITION, .path = files[f], .record_count = -1};
 			uint64_t want[BF_VALIDITY_WORDS], got[BF_VALIDITY_WORDS];
 			BfDeletes *d;
 
@@ -550,13 +551,15 @@ TEST(deletes_position_refused)
 				 {DATA "eq_id.parquet", "file_path"},
 				 {DATA "vectors.puffin", ""}};
 	BfArena *a = test_arena();
-	BfDeleteSource s = {.kind = BF_DELETE_POSITION, .path = DATA "pos_no_ids.parquet"};
+	BfDeleteSource s = {
+		.kind = BF_DELETE_POSITION, .path = DATA "pos_no_ids.parquet", .record_count = -1};
 	uint64_t got[BF_VALIDITY_WORDS];
 	BfDeletes *d;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 	{
-		BfDeleteSource bad = {.kind = BF_DELETE_POSITION, .path = cases[i].file};
+		BfDeleteSource bad = {
+			.kind = BF_DELETE_POSITION, .path = cases[i].file, .record_count = -1};
 
 		EXPECT_FAIL(bf_deletes_load(a, new_cache(a), DATA_PATH, 4, &bad, 1, &d, &test_err),
 					BF_ERR_CORRUPT, -1);
@@ -589,8 +592,9 @@ TEST(deletes_position_refused)
 TEST(deletes_dangling)
 {
 	BfArena *a = test_arena();
-	BfDeleteSource s[] = {{.kind = BF_DELETE_POSITION, .path = DATA "pos.parquet"},
-						  {.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet"}};
+	BfDeleteSource s[] = {
+		{.kind = BF_DELETE_POSITION, .path = DATA "pos.parquet", .record_count = -1},
+		{.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet", .record_count = -1}};
 	uint64_t named[BF_VALIDITY_WORDS];
 	BfDeleteCache *c = new_cache(a);
 	BfDeletes *d;
@@ -684,6 +688,65 @@ TEST(deletes_vector_refused)
 	}
 }
 
+/* --- Counts that a manifest tells ---------------------------------------------------------------
+ */
+
+static BfStatus
+load_counted(const BfDeleteSource *s, bool unverified, BfDeletes **d)
+{
+	BfDeleteOptions options = {.resolve = resolve,
+							   .column_of = column_of,
+							   .bytes_max = (size_t) 64 << 20,
+							   .unverified = unverified};
+	BfDeleteCache *c;
+
+	bf_error_clear(&test_err);
+	BF_TRY(bf_delete_cache_new(test_arena(), &options, &c, &test_err));
+	return bf_deletes_load(test_arena(), c, DATA_PATH, 4, s, 1, d, &test_err);
+}
+
+/* Rows that are missing in a file of deletes would come back. */
+TEST(deletes_counted)
+{
+	BfDeleteSource sources[] = {EQUALITY("eq_id.parquet", id_ids),
+								{.kind = BF_DELETE_POSITION, .path = DATA "pos.parquet"},
+								{.kind = BF_DELETE_VECTOR,
+								 .path = DATA "vectors.puffin",
+								 .offset = 4,
+								 .length = 54,
+								 .record_count = 7}};
+
+	for (int i = 0; i < 5; i++)
+	{
+		BfDeleteSource s = i < 3 ? sources[i] : as_avro(sources[i - 3]);
+		BfDeletes *d;
+		int64_t n = s.record_count;
+
+		if (s.kind != BF_DELETE_VECTOR)
+		{
+			BfParquetFile *f;
+
+			REQUIRE_OK(
+				bf_exec_parquet_open(test_arena(), sources[i % 3].path, NULL, &f, &test_err));
+			n = bf_parquet_n_rows(f);
+		}
+		for (int64_t says = -1; says <= n + 1; says++)
+		{
+			s.record_count = says;
+			if (says < 0 || says == n || (says < n && s.kind != BF_DELETE_VECTOR))
+				REQUIRE_OK(load_counted(&s, false, &d));
+			else
+			{
+				EXPECT_FAIL(load_counted(&s, false, &d), BF_ERR_CORRUPT, -1);
+				EXPECT_STR(test_err.object, s.path);
+				EXPECT_STR(test_err.unverified,
+						   s.kind == BF_DELETE_VECTOR ? "deletion vector" : "file");
+			}
+			REQUIRE_OK(load_counted(&s, true, &d));
+		}
+	}
+}
+
 /* --- Limits and faults --------------------------------------------------------------------------
  */
 
@@ -719,14 +782,15 @@ static BfStatus
 scenario(const BfHost *host, BfDeleteSource name_f, BfError *err)
 {
 	BfArena *a = bf_arena_new(host, "test", (size_t) 256 << 20);
-	BfDeleteSource sources[] = {equality[0],
-								name_f,
-								{.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet"},
-								{.kind = BF_DELETE_VECTOR,
-								 .path = DATA "vectors.puffin",
-								 .offset = 4,
-								 .length = 54,
-								 .record_count = 7}};
+	BfDeleteSource sources[] = {
+		equality[0],
+		name_f,
+		{.kind = BF_DELETE_POSITION, .path = DATA "pos_unsorted.parquet", .record_count = -1},
+		{.kind = BF_DELETE_VECTOR,
+		 .path = DATA "vectors.puffin",
+		 .offset = 4,
+		 .length = 54,
+		 .record_count = 7}};
 	BfDeleteOptions options = {
 		.resolve = resolve, .column_of = column_of, .bytes_max = (size_t) 64 << 20};
 	BfDeleteCache *c;

@@ -98,6 +98,7 @@ deletes_of(BfArena *a, Table *t, BfDeleteCache *c, const BfIceDataFile *f, BfDel
 
 		sources[i].path = d->path;
 		sources[i].avro = d->avro;
+		sources[i].record_count = d->record_count;
 		switch (d->kind)
 		{
 			case BF_ICE_DELETE_POSITION: sources[i].kind = BF_DELETE_POSITION; break;
@@ -112,7 +113,6 @@ deletes_of(BfArena *a, Table *t, BfDeleteCache *c, const BfIceDataFile *f, BfDel
 				sources[i].kind = BF_DELETE_VECTOR;
 				sources[i].offset = d->vector_offset;
 				sources[i].length = d->vector_length;
-				sources[i].record_count = d->record_count;
 				break;
 		}
 	}

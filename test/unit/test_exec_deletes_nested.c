@@ -145,6 +145,7 @@ left_of(const char *path, const char *keys, bool avro, int32_t id1, int32_t id2)
 	int32_t ids[] = {id1, id2};
 	BfDeleteSource s = {.kind = BF_DELETE_EQUALITY,
 						.path = keys,
+						.record_count = -1,
 						.avro = avro,
 						.sequence = 2,
 						.scope = BF_DELETE_SCOPE_OWN,

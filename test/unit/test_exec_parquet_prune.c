@@ -474,8 +474,10 @@ static void
 add_deletes(BfArena *a, const char *path, Table *t)
 {
 	BfDeleteOptions options = {.resolve = resolve_path, .bytes_max = (size_t) 16 << 20};
-	BfDeleteSource source = {
-		.kind = BF_DELETE_POSITION, .path = DIR "deletes.parquet", .scope = BF_DELETE_SCOPE_OWN};
+	BfDeleteSource source = {.kind = BF_DELETE_POSITION,
+							 .path = DIR "deletes.parquet",
+							 .scope = BF_DELETE_SCOPE_OWN,
+							 .record_count = -1};
 	BfDeleteCache *cache;
 
 	REQUIRE_OK(bf_delete_cache_new(a, &options, &cache, &test_err));

@@ -14,10 +14,10 @@
  *   VECTOR    a deletion vector in a Puffin file:
  *             { uint32 BE length of what follows without the checksum, magic D1 D3 39 64, 64-bit
  *             Roaring bitmap, uint32 BE CRC-32 of magic and bitmap }. A bitmap without this frame
- *             (early writers) is read too. Its cardinality must be the record count of the
- *             manifest.
+ *             (early writers) is read too.
  *
- * Files of the first two kinds are Parquet or Avro.
+ * Files of the first two kinds are Parquet or Avro. A file has at least as many rows as the
+ * manifest says, a vector exactly as many: a delete that is missing would bring rows back.
  *
  * Which sources apply to which data file is the planner's business (sequence numbers, partitions, a
  * vector instead of position deletes). A source that can't be read fails the scan.
@@ -57,7 +57,7 @@ typedef struct BfDeleteSource
 	const int32_t *ids;	  /* EQUALITY: field ids of the key, any order */
 	int64_t offset;		  /* VECTOR: where it stands in the file */
 	int64_t length;		  /* VECTOR: with its frame */
-	int64_t record_count; /* VECTOR: as the manifest says; -1 = unknown */
+	int64_t record_count; /* as the manifest says; -1 = unknown */
 } BfDeleteSource;
 
 typedef struct BfDeleteOptions
@@ -70,9 +70,9 @@ typedef struct BfDeleteOptions
 	 * none. Lives as long as the cache, whose arena is given. */
 	BfStatus (*column_of)(void *arg, BfArena *a, int32_t id, const BfField **out, BfError *err);
 	void *arg;
-	size_t bytes_max;  /* what the cache may hold; beyond it BF_ERR_LIMIT */
-	BfIoCounters *io;  /* added to; may be NULL */
-	bool no_checksums; /* those of Parquet pages are not looked at */
+	size_t bytes_max; /* what the cache may hold; beyond it BF_ERR_LIMIT */
+	BfIoCounters *io; /* added to; may be NULL */
+	bool unverified;  /* checksums of Parquet pages and record counts are not looked at */
 } BfDeleteOptions;
 
 /* What a cache has read; for EXPLAIN. */

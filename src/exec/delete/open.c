@@ -3,6 +3,7 @@
  */
 #include "exec/delete/internal.h"
 #include "exec/read/avro_reader.h"
+#include "exec/read/counted.h"
 #include "exec/read/parquet_reader.h"
 BfStatus
 bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields, int32_t n,
@@ -11,7 +12,9 @@ bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields
 	BfArena *a = bf_arena_new(bf_arena_host(c->arena), "delete file", c->options.bytes_max);
 	BfProjection *projection;
 	BfSchema *schema;
+	const BfRowClaim says = {.n = c->options.unverified ? -1 : s->record_count, .more = true};
 	BfParquetFile *file;
+	BfReader *reader;
 	BfSource *source;
 	int32_t *indexes;
 
@@ -33,9 +36,13 @@ bfi_delete_open(BfDeleteCache *c, const BfDeleteSource *s, const BfField *fields
 	if (n_rows != NULL)
 		*n_rows = 0;
 	if (s->avro)
-		return bf_exec_avro_reader_over(a, source, projection, NULL, out, err);
+	{
+		BF_TRY(bf_exec_avro_reader_over(a, source, projection, NULL, &reader, err));
+		return bf_counted_reader(a, reader, says, out, err);
+	}
 	BF_TRY(bf_parquet_open(a, source, NULL, &file, err));
-	bf_parquet_verify_checksums(file, !c->options.no_checksums);
+	BF_TRY(bf_counted_check("file", s->path, bf_parquet_n_rows(file), says, err));
+	bf_parquet_verify_checksums(file, !c->options.unverified);
 	if (n_rows != NULL)
 	{
 		/* A footer can claim any number. Few rows take less than a bit. */

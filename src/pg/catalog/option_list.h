@@ -114,7 +114,8 @@ typedef enum BifangIsolation
 	  "numbers, dates and times that the declared type cannot hold: an error or NULL") \
 	X(verify_checksums, "verify_checksums", BOOL, ON_SERVER | ON_TABLE, \
 	  VALUE("true"), ANYONE, PARQUET, \
-	  "whether checksums of Parquet pages are looked at, where the writer stored them")
+	  "whether checksums of Parquet pages are looked at, where the writer stored them, and " \
+	  "whether files have the rows that their manifest entries say")
 
 /* Where the server keeps its tables. */
 #define BIFANG_SERVER_OPTIONS(X) \

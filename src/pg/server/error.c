@@ -49,6 +49,20 @@ embedded_lake_is_missing(const BfError *err)
 	return strncmp(err->object, dir, n) == 0 && err->object[n] == '/' && stat(dir, &st) != 0;
 }
 
+static int
+hint(const BfError *err)
+{
+	if (err->unverified != NULL)
+		return errhint("With option \"verify_checksums\" off the %s is read in spite of that.",
+					   err->unverified);
+	if (embedded_lake_is_missing(err))
+		return errhint(
+			"Directory \"bifang\" of the data directory, with all embedded tables, is "
+			"missing. After pg_upgrade copy, link or move it from the old data directory "
+			"before that one is deleted; then call bifang.adopt() in each database.");
+	return 0;
+}
+
 static void
 emit(int elevel, const BfError *err)
 {
@@ -58,23 +72,16 @@ emit(int elevel, const BfError *err)
 
 	if (strncmp(text, "column \"", 8) == 0) /* says so itself */
 		column = "";
-	ereport(elevel, (errcode(sqlstate_of(err)),
-					 object[0] == '\0' && column[0] == '\0'
-						 ? errmsg("%s", text)
-						 : (column[0] == '\0'
-								? errmsg("\"%s\": %s", object, text)
-								: (object[0] == '\0' ? errmsg("column \"%s\": %s", column, text)
-													 : errmsg("\"%s\": column \"%s\": %s", object,
-															  column, text))),
-					 err->checksum ? errhint("With option \"verify_checksums\" off the page is "
-											 "read in spite of that.")
-					 : embedded_lake_is_missing(err)
-						 ? errhint("Directory \"bifang\" of the data directory, with all embedded "
-								   "tables, is missing. After pg_upgrade copy, link or move it "
-								   "from the old data directory before that one is deleted; then "
-								   "call bifang.adopt() in each database.")
-						 : 0,
-					 err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
+	ereport(
+		elevel,
+		(errcode(sqlstate_of(err)),
+		 object[0] == '\0' && column[0] == '\0'
+			 ? errmsg("%s", text)
+			 : (column[0] == '\0' ? errmsg("\"%s\": %s", object, text)
+								  : (object[0] == '\0' ? errmsg("column \"%s\": %s", column, text)
+													   : errmsg("\"%s\": column \"%s\": %s", object,
+																column, text))),
+		 hint(err), err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
 }
 
 void

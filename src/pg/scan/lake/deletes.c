@@ -47,7 +47,7 @@ bifang_delete_set_new(MemoryContext cxt, const BfIceTable *table, bool verify_ch
 							   .arg = s,
 							   .bytes_max = BIFANG_ARENA_MAX_METADATA,
 							   .io = io,
-							   .no_checksums = !verify_checksums};
+							   .unverified = !verify_checksums};
 	const BfHost *host = bifang_host();
 	uint64 seed;
 	BfError err;

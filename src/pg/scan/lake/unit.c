@@ -8,6 +8,7 @@
 #include "utils/acl.h"
 
 #include "exec/read/avro_reader.h"
+#include "exec/read/counted.h"
 #include "exec/read/ledger_reader.h"
 #include "exec/read/parquet_reader.h"
 #include "pg/catalog/cache.h"
@@ -82,6 +83,7 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 {
 	BifangLakeWork *lake = bifang_lake_work(s->work);
 	const BfIceDataFile *f = u->file;
+	BfRowClaim says = {.n = s->options.verify_checksums ? f->record_count : -1};
 	BfConstants *constants = palloc(sizeof *constants);
 	int32 n_fields = s->work->schema->n_fields;
 	BfDeletes *deletes = NULL;
@@ -115,11 +117,13 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 		BIFANG_CHECK(bf_exec_avro_reader(a, u->path, bf_filter_projection(rows), constants,
 										 &s->count.io, &avro, &err),
 					 &err);
+		BIFANG_CHECK(bf_counted_reader(a, avro, says, &avro, &err), &err);
 		bifang_scan_read_through(s, a, rows, avro);
 		return;
 	}
 	BIFANG_CHECK(bf_footer_open(bifang_footer_cache(), a, u->path, &s->count.io, &file, &err),
 				 &err);
+	BIFANG_CHECK(bf_counted_check("file", u->path, bf_parquet_n_rows(file), says, &err), &err);
 	bf_parquet_verify_checksums(file, s->options.verify_checksums);
 	bifang_learned_file(s->relid, file);
 	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
