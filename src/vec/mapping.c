@@ -74,6 +74,49 @@ find_by_name(const BfField *fields, int32_t n, const char *name, int32_t *out, B
 	return BF_OK;
 }
 
+static int32_t
+find_id(const BfField *fields, int32_t n, int32_t id)
+{
+	BF_ASSERT(id != 0);
+	for (int32_t i = 0; i < n; i++)
+		if (fields[i].id == id)
+			return i;
+	return -1;
+}
+
+/* Has a part of the field an id that belongs to the same part of `want`? An id is never given
+ * twice, so they are one field then. */
+static bool
+shares_part(const BfField *f, const BfField *want)
+{
+	bool by_place = f->type.kind != BF_KIND_STRUCT;
+
+	if (f->type.kind != want->type.kind)
+		return false;
+	for (int32_t i = 0; i < want->n_children; i++)
+		for (int32_t k = 0; k < f->n_children; k++)
+		{
+			const BfField *part = &want->children[i], *have = &f->children[k];
+
+			if ((k == i || !by_place) &&
+				(have->id != 0 ? have->id == part->id : shares_part(have, part)))
+				return true;
+		}
+	return false;
+}
+
+/* By id; a field without one, whose writer gave ids to its parts alone, by those. */
+static int32_t
+find_by_id(const BfField *fields, int32_t n, const BfField *want)
+{
+	int32_t at = find_id(fields, n, want->id);
+
+	for (int32_t i = 0; i < n && at < 0; i++)
+		if (fields[i].id == 0 && shares_part(&fields[i], want))
+			at = i;
+	return at;
+}
+
 BfStatus
 bf_field_find(const BfField *fields, int32_t n, bool file_has_ids, const BfField *want,
 			  int32_t *out, BfError *err)
@@ -83,9 +126,7 @@ bf_field_find(const BfField *fields, int32_t n, bool file_has_ids, const BfField
 		return find_by_name(fields, n, want->name, out, err);
 	if (file_has_ids)
 	{
-		for (int32_t i = 0; i < n && *out < 0; i++)
-			if (fields[i].id == want->id)
-				*out = i;
+		*out = find_by_id(fields, n, want);
 		return BF_OK;
 	}
 	for (int32_t i = 0; i < want->n_aliases && *out < 0; i++)
@@ -153,14 +194,18 @@ find_child(const BfField *from, const BfField *to, int32_t i, bool file_has_ids,
 						"the file has no field ids and the table has no name mapping to find "
 						"\"%.100s\" of column \"%.100s\" by",
 						want->name, to->name);
-	if (to->type.kind == BF_KIND_STRUCT && want->id != 0 && file_has_ids &&
-		!any_has_id(from->children, from->n_children))
-		return bf_error(err, BF_ERR_UNSUPPORTED,
-						"no member of column \"%.100s\" has a field id in the file, whose other "
-						"fields have some: \"%.100s\" can't be found",
-						to->name, want->name);
 	if (to->type.kind == BF_KIND_STRUCT)
-		return bf_field_find(from->children, from->n_children, file_has_ids, want, out, err);
+	{
+		BF_TRY(bf_field_find(from->children, from->n_children, file_has_ids, want, out, err));
+		if (*out < 0 && want->id != 0 && file_has_ids &&
+			!any_has_id(from->children, from->n_children))
+			return bf_error(
+				err, BF_ERR_UNSUPPORTED,
+				"no member of column \"%.100s\" has a field id in the file, whose other "
+				"fields have some: \"%.100s\" can't be found",
+				to->name, want->name);
+		return BF_OK;
+	}
 	*out = i < from->n_children ? i : -1;
 	if (*out >= 0 && want->id != 0 && from->children[i].id != 0 && want->id != from->children[i].id)
 		return bf_error(err, BF_ERR_UNSUPPORTED,

@@ -7,7 +7,8 @@
  *   the table's field has    the file has ids    found by
  *   no id                    -                   name: exactly, else regardless of ASCII case if
  *                                                that is unique
- *   an id                    yes                 id; fields of the file without one are invisible
+ *   an id                    yes                 id; a field of the file without one by the ids of
+ *                                                its parts, else it is invisible
  *   an id                    no                  the field's aliases (its name mapping); members
  *                                                without a mapping are BF_ERR_UNSUPPORTED
  *

@@ -630,6 +630,32 @@ TEST(exec_avro_without_ids)
 	EXPECT_STR(rows_of("b.avro", &field, 1), "null;");
 }
 
+/* Columns without ids around parts that have some: an id is never given twice. */
+TEST(exec_avro_ids_of_parts)
+{
+	static BfField inner[] = {LEAF(7, "w", INT32)};
+	static BfField members[] = {LEAF(5, "y", INT32), NESTED(6, "in", STRUCT, inner)};
+	static BfField item[] = {LEAF(9, "element", INT32)};
+	static BfField entry[] = {LEAF(11, "key", STRING), LEAF(12, "value", INT32)};
+	static const BfField fields[] = {NESTED(4, "s", STRUCT, members), NESTED(8, "l", LIST, item),
+									 NESTED(10, "m", MAP, entry)};
+	static BfField others[] = {LEAF(55, "x", INT32), LEAF(56, "z", INT32)};
+	static const BfField other[] = {NESTED(54, "t", STRUCT, others), LEAF(5, "t", INT32)};
+
+	one_row(
+		"a.avro",
+		RECORD("{\"name\":\"u\",\"type\":{\"type\":\"array\",\"element-id\":9,\"items\":\"int\"}},"
+			   "{\"name\":\"n\",\"type\":{\"type\":\"map\",\"key-id\":11,\"value-id\":12,"
+			   "\"values\":\"int\"}},"
+			   "{\"name\":\"t\",\"type\":{\"type\":\"record\",\"name\":\"q\",\"fields\":["
+			   "{\"name\":\"x\",\"type\":{\"type\":\"record\",\"name\":\"p\",\"fields\":["
+			   "" COLUMN(7, "v", "\"int\"") "]}}," COLUMN(5, "x", "\"int\"") "]}}"),
+		"\2\6\0\2\2k\10\0\12\14", 10);
+	EXPECT_STR(rows_of("a.avro", fields, 3), "(6,(5))|[3]|[k,4];");
+	/* Parts of other ids, and the id of a part, are none of these columns. */
+	EXPECT_STR(rows_of("a.avro", other, 2), "null|null;");
+}
+
 /* ---- schemas that are not tables ---- */
 
 TEST(exec_avro_unusual_schemas)

@@ -223,6 +223,45 @@ TEST(vec_mapping_members_without_ids)
 	EXPECT_EQ(bf_mapping_child(m, 1, &child), -1);
 }
 
+/* A field without an id, by the ids of its parts. */
+TEST(vec_mapping_ids_of_parts)
+{
+	BfField key[] = {{.id = 3, .name = "k", .type = {.kind = BF_KIND_INT32}},
+					 {.id = 4, .name = "v", .type = {.kind = BF_KIND_INT32}}};
+	BfField fields[] = {
+		{.id = 9, .name = "x", .type = {.kind = BF_KIND_MAP}, .children = key, .n_children = 2},
+		{.name = "x", .type = {.kind = BF_KIND_STRUCT}, .children = key, .n_children = 2},
+		{.name = "x", .type = {.kind = BF_KIND_MAP}, .children = key, .n_children = 2},
+		{.id = 2, .name = "x", .type = {.kind = BF_KIND_MAP}, .children = key, .n_children = 2}};
+	BfField parts[] = {key[0], key[1]};
+	BfField want = {
+		.id = 2, .name = "m", .type = {.kind = BF_KIND_MAP}, .children = parts, .n_children = 2};
+	int32_t at;
+
+	/* Its own id comes first. */
+	REQUIRE_OK(bf_field_find(fields, 4, true, &want, &at, &test_err));
+	EXPECT_EQ(at, 3);
+	REQUIRE_OK(bf_field_find(fields, 3, true, &want, &at, &test_err));
+	EXPECT_EQ(at, 2);
+	REQUIRE_OK(bf_field_find(fields, 2, true, &want, &at, &test_err));
+	EXPECT_EQ(at, -1);
+	/* A key's id is no value's. */
+	parts[0].id = 4;
+	parts[1].id = 3;
+	REQUIRE_OK(bf_field_find(fields, 3, true, &want, &at, &test_err));
+	EXPECT_EQ(at, -1);
+	want.type.kind = BF_KIND_STRUCT;
+	REQUIRE_OK(bf_field_find(fields, 3, true, &want, &at, &test_err));
+	EXPECT_EQ(at, 1);
+	/* One part will do, others may have come since. */
+	parts[0].id = 33;
+	REQUIRE_OK(bf_field_find(fields, 3, true, &want, &at, &test_err));
+	EXPECT_EQ(at, 1);
+	parts[1].id = 44;
+	REQUIRE_OK(bf_field_find(fields, 3, true, &want, &at, &test_err));
+	EXPECT_EQ(at, -1);
+}
+
 TEST(vec_mapping_refuses)
 {
 	BfArena *a = test_arena();
