@@ -1,6 +1,7 @@
 /* Rows into a ledger and out again: ranges, projections, evolution, holes, counting. */
 #include "unit/lib/runner.h"
 
+#include "exec/read/ledger_bounds.h"
 #include "exec/read/ledger_first_rows.h"
 #include "exec/write/ledger_append.h"
 #include "exec/read/ledger_reader.h"
@@ -660,4 +661,87 @@ TEST(exec_ledger_append_chosen_rows)
 	}
 	REQUIRE_OK(r->next(r, &got, &test_err));
 	EXPECT(got == NULL);
+}
+
+/* ---- bounds ---- */
+
+/* Random shares of entries 0 .. n - 1, some of them left out. */
+static int32_t
+random_shares(BfLedgerShare *shares, int64_t n, int32_t n_owners)
+{
+	int32_t n_shares = 0;
+
+	for (int64_t i = 0; i < n;)
+	{
+		int64_t last = i + (int64_t) test_random_below(900);
+
+		last = last < n ? last : n - 1;
+		if (test_random_below(5) != 0)
+			shares[n_shares++] =
+				(BfLedgerShare){{i, last}, (int32_t) test_random_below((uint64_t) n_owners)};
+		i = last + 1;
+	}
+	return n_shares;
+}
+
+/* What the columns id and n of the shares of one owner lie between. */
+static void
+check_owner(const BfLedgerShare *shares, int32_t n_shares, int32_t owner, const BfBounds *found)
+{
+	int64_t values = 0, nulls = 0, low = INT64_MAX, high = INT64_MIN;
+
+	for (int32_t i = 0; i < n_shares; i++)
+		for (int64_t e = shares[i].range.first; e <= shares[i].range.last; e++)
+		{
+			if (shares[i].owner != owner)
+				continue;
+			values++;
+			nulls += e % 5 == 0;
+			low = e < low ? e : low;
+			high = e > high ? e : high;
+		}
+	EXPECT_EQ(found[0].values, values);
+	EXPECT_EQ(found[0].nulls, 0);
+	EXPECT_EQ(found[1].values, values);
+	EXPECT_EQ(found[1].nulls, nulls);
+	EXPECT_EQ(found[2].values, 0); /* the ledger has no such column */
+	EXPECT_EQ(found[0].has, values > 0);
+	if (values > 0)
+	{
+		EXPECT_EQ(found[0].min.v.i64, low);
+		EXPECT_EQ(found[0].max.v.i64, high);
+	}
+}
+
+TEST(exec_ledger_bounds)
+{
+	BfArena *a = test_arena();
+	BfField fields[] = {
+		{.id = 1, .name = "id", .type = {.kind = BF_KIND_INT64}},
+		{.id = 2, .name = "n", .type = {.kind = BF_KIND_INT64}}, /* was INT32 */
+		{.id = 9, .name = "more", .type = {.kind = BF_KIND_STRING}},
+		{.id = 3, .name = "s", .type = {.kind = BF_KIND_STRING}},
+	};
+	BfSchema now = {.schema_id = 4, .n_fields = 4, .fields = fields};
+	const int32_t chosen[] = {0, 1, 2, 3};
+	BfLedgerColumns columns = {&now, chosen, 4};
+	const char *dir = make_ledger(a, 20000, 700, BF_CODEC_ZSTD, 1 << 17, 3000);
+	BfLedgerShare *shares = bf_arena_alloc_array(a, 20000, sizeof *shares);
+	int32_t n_shares = random_shares(shares, 20000, 6);
+	BfBounds bounds[6 * 4];
+
+	for (int32_t i = 0; i < 24; i++)
+		bf_bounds_init(&bounds[i], fields[i % 4].type, 64);
+	REQUIRE_OK(bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, &columns, shares, n_shares, bounds,
+									 &test_err));
+	for (int32_t owner = 0; owner < 6; owner++)
+	{
+		check_owner(shares, n_shares, owner, &bounds[owner * 4]);
+		EXPECT(!bounds[owner * 4 + 3].has || bounds[owner * 4 + 3].max.v.view.len <= 64);
+	}
+	/* An entry that is not there is an error and no shorter answer. */
+	shares[0] = (BfLedgerShare){{19999, 20000}, 0};
+	EXPECT_FAIL(
+		bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, &columns, shares, 1, bounds, &test_err),
+		BF_ERR_CORRUPT, -1);
 }
