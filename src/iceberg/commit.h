@@ -31,6 +31,7 @@ typedef struct BfIceNewFile
 	const BfValue *partition; /* in the order of the spec's fields */
 	int64_t record_count;
 	int64_t file_size;
+	BfView metrics; /* from bf_ice_metrics_write; without bytes: nothing is known */
 } BfIceNewFile;
 
 /* Is the table one that the next function can write? Whoever takes rows for it asks first. */

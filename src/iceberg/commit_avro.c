@@ -40,8 +40,10 @@ static const AvroField data_file_fields[] = {
 	{140, "sort_order_id", "\"int\"", true, 0},
 };
 
-/* The fields after file_size_in_bytes: all null in what we write. */
-#define N_OPTIONAL_FIELDS 10
+/* The fields after file_size_in_bytes: metrics, which come as bytes (file_metrics.h) or are null,
+ * and what is always null in what we write. */
+#define N_METRICS_FIELDS 6
+#define N_NULL_FIELDS 4
 
 static const AvroField manifest_file_fields[] = {
 	{500, "manifest_path", "\"string\"", false, 0},
@@ -70,8 +72,8 @@ static const AvroField summary_fields[] = {
 
 #define COUNT(table) ((int32_t) (sizeof(table) / sizeof((table)[0])))
 
-_Static_assert(COUNT(data_file_fields) == 6 + N_OPTIONAL_FIELDS,
-			   "put_entry writes six fields, then a null for each of the others");
+_Static_assert(COUNT(data_file_fields) == 6 + N_METRICS_FIELDS + N_NULL_FIELDS,
+			   "put_entry writes six fields, the metrics, then a null for each of the others");
 _Static_assert(COUNT(entry_fields) == 5 && COUNT(summary_fields) == 4,
 			   "put_entry and put_summary write so many fields");
 _Static_assert(COUNT(manifest_file_fields) == 15, "put_list_entry writes so many fields");
@@ -244,6 +246,14 @@ manifest_header(BfArena *a, BfAvroWriter *w, const BfIceMetadata *m, const BfIce
 	return bf_avro_writer_metadata(w, "content", "data", err);
 }
 
+static BfStatus
+put_nulls(BfBuffer *b, int32_t n, BfError *err)
+{
+	for (int32_t i = 0; i < n; i++)
+		BF_TRY(bf_buffer_varint(b, 0, err));
+	return BF_OK;
+}
+
 /* Sequence numbers stay null: they are inherited from the list, whose attempt succeeds. */
 static BfStatus
 put_entry(BfBuffer *b, const BfIceNewFile *f, int64_t snapshot_id, BfError *err)
@@ -261,9 +271,9 @@ put_entry(BfBuffer *b, const BfIceNewFile *f, int64_t snapshot_id, BfError *err)
 		BF_TRY(bfi_avro_put_value(b, &f->partition[i], err));
 	BF_TRY(bf_buffer_varint(b, f->record_count, err));
 	BF_TRY(bf_buffer_varint(b, f->file_size, err));
-	for (int32_t i = 0; i < N_OPTIONAL_FIELDS; i++)
-		BF_TRY(bf_buffer_varint(b, 0, err));
-	return BF_OK;
+	if (f->metrics.len > 0)
+		BF_TRY(bf_buffer_append(b, f->metrics.ptr, f->metrics.len, err));
+	return put_nulls(b, f->metrics.len > 0 ? N_NULL_FIELDS : N_METRICS_FIELDS + N_NULL_FIELDS, err);
 }
 
 BfStatus
