@@ -3,6 +3,7 @@
  *
  *   uncovered = [0, end) of every ledger, minus what the lake covers by any form
  *   one logical file per ledger and partition, more where the list of ranges would be too long
+ *   bounds of its columns, read from its rows (metrics.c)
  *   bf_ice_commit_logical writes manifest, lists and metadata; the catalog's pointer moves
  *
  * All of it belongs to the caller's transaction. Commits of one table wait for each other; another
@@ -29,6 +30,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
+#include "pg/lake/metrics.h"
 #include "pg/lake/partitions.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
@@ -61,8 +63,10 @@ typedef struct Commit
 	int n_pieces;
 	int n_pieces_max;
 	BfIceNewFile *files;
+	BfRangeSet *ranges; /* of each file */
 	int n_files;
 	int n_files_max;
+	BifangMetrics metrics;
 	BfCoverage covered;
 	int64 rows;
 	int64 bytes;
@@ -246,7 +250,11 @@ add_file(Commit *c, const BifangLedger *l, const Piece *pieces, int n)
 		c->n_files_max = Max(64, c->n_files_max * 2);
 		c->files = c->files == NULL ? palloc(sizeof *f * (Size) c->n_files_max)
 									: repalloc_huge(c->files, sizeof *f * (Size) c->n_files_max);
+		c->ranges = c->ranges == NULL
+						? palloc(sizeof *c->ranges * (Size) c->n_files_max)
+						: repalloc_huge(c->ranges, sizeof *c->ranges * (Size) c->n_files_max);
 	}
+	c->ranges[c->n_files] = name.ranges;
 	f = &c->files[c->n_files++];
 	memset(f, 0, sizeof *f);
 	BIFANG_CHECK(bf_logical_format(c->arena, &name, &f->path, &err), &err);
@@ -279,6 +287,7 @@ same_key(const Piece *a, const Piece *b)
 static void
 add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 {
+	int first_file = c->n_files;
 	int start = 0;
 	BfError err = {0};
 
@@ -302,6 +311,8 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 		add_file(c, l, p, n);
 		start += n;
 	}
+	bifang_metrics_of_ledger(&c->metrics, l, c->files + first_file, c->ranges + first_file,
+							 c->n_files - first_file);
 	BIFANG_CHECK(bf_coverage_add(c->arena, &c->covered, l->id, uncovered, &c->covered, &err), &err);
 }
 
@@ -330,6 +341,7 @@ collect_files(Commit *c, const List *ledgers)
 		}
 	}
 	BIFANG_CHECK(bf_buffer_new(c->arena, (size_t) 1 << 28, &c->key, &err), &err);
+	bifang_metrics_begin(&c->metrics, c->arena, c->t.ice);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);

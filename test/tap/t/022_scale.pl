@@ -83,6 +83,11 @@ truncate($node->data_dir . "/$dirs[2]/$log", 20) or die "truncate: $!";
 is($rc, 0, 'rows go on coming');
 is($out, 4, 'into a ledger of their own');
 is(sql(q{SELECT count(*) FROM bifang.check('d') WHERE what LIKE 'lost%'}), 2, 'check tells of both');
+# What their columns lie between can't be known, and is not needed.
+($rc, $out, $err) = outcome($node, q{SELECT files, rows FROM bifang.commit('d')});
+is("$rc $out", '0 4|32', 'a commit names the rows of damaged ledgers, too');
+($rc, $out, $err) = outcome($node, q{SELECT count(*) FROM d WHERE i = 205});
+like($err, qr/entry \d+ is missing|damaged|cut off/, 'and no condition leaves them out');
 
 $node->stop;
 done_testing();
