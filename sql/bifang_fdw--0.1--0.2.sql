@@ -290,7 +290,7 @@ CREATE FUNCTION bifang.on_alter_foreign_table() RETURNS event_trigger
 COMMENT ON FUNCTION bifang.on_alter_foreign_table() IS
 	'refuses options that mean nothing for what a foreign table is';
 CREATE EVENT TRIGGER bifang_on_alter_foreign_table ON ddl_command_end
-	WHEN TAG IN ('ALTER FOREIGN TABLE')
+	WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE')
 	EXECUTE FUNCTION bifang.on_alter_foreign_table();
 COMMENT ON EVENT TRIGGER bifang_on_alter_foreign_table IS
 	'refuses options that mean nothing for what a foreign table is';

@@ -116,6 +116,10 @@ SELECT failure($$CREATE FOREIGN TABLE walls.no (a int) SERVER walls OPTIONS (for
 CREATE FOREIGN TABLE sums (id bigint) SERVER walls OPTIONS (format 'parquet', location :'pq', verify_checksums 'off');
 SELECT failure($$ALTER FOREIGN TABLE sums ALTER COLUMN id OPTIONS (ADD field_id '1')$$) AS of_column;
 SELECT failure($$ALTER FOREIGN TABLE sums ADD COLUMN more int OPTIONS (field_id '1')$$) AS of_new_column;
+-- ALTER TABLE takes foreign tables, too.
+SELECT failure($$ALTER TABLE sums ALTER COLUMN id OPTIONS (ADD field_id '1')$$) AS of_column;
+SELECT failure($$ALTER TABLE sums ADD COLUMN more int OPTIONS (field_id '1')$$) AS of_new_column;
+SELECT failure($$ALTER TABLE sums OPTIONS (ADD ref 'main')$$) AS of_table;
 DROP FOREIGN TABLE sums;
 SELECT failure($$ALTER FOREIGN TABLE options_of_log OPTIONS (ADD ref 'main')$$) AS format_of_server;
 SELECT failure($$ALTER SERVER walls_log OPTIONS (SET format 'parquet')$$) AS of_tables;

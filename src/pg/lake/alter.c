@@ -3,8 +3,8 @@
  * own part: options that mean nothing for what a table is then are refused, as at its creation.
  *
  * A validator sees the options of one object; what a table is may stand on its server, and what a
- * column's option means on its table. So event triggers look at the end of the command. Options of
- * columns that were there before are let be.
+ * column's option means on its table. So event triggers look at the end of the command, of ALTER
+ * TABLE too, which takes foreign tables. Options of columns that were there before are let be.
  */
 #include "pg/lake/alter.h"
 
