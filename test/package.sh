@@ -36,6 +36,10 @@ check() {
 	agree "one script leads to the control file's version" "$(echo "$script" | grep -c '^sql/bifang_fdw--')" 1
 	agree "the newest entry of CHANGELOG.md" "$(sed -n 's/^## \([^,]*\).*/\1/p' CHANGELOG.md | head -1)" "$version ($extension)"
 	agree "the newest entry of debian/changelog" "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" "$version"
+	# Who has a released version goes on from what it left.
+	for ref in $(ls sql/bifang_fdw--*.sql | grep -v -- "-$extension.sql$"); do
+		agree "$ref is as it was released" "$(sha256sum "$ref")" "$(grep "  $ref$" test/released.sha256)"
+	done
 	# Libraries that are linked stand in both lists of packages.
 	for ref in $(sed -n '/^Build-Depends/,/^Standards/p' debian/control.in | grep -oE 'lib[a-z0-9]+-dev|zlib1g-dev' | sort -u); do
 		agree "deps.sh knows $ref" "$(grep -ow "$ref" test/deps.sh | head -1)" "$ref"

@@ -130,7 +130,8 @@ sub commands {
 		isolation => [ \@stage, "test/isolation.sh $args" ],
 		tap => [ [ @stage, "$make large-table" ], 'test/tap.sh ' . join ' ', map { "test/tap/t/$_.pl" } @args ],
 		diff => [ \@stage, "env $args test/diff/run.sh" ],
-		lint => [ [], "test/lint/run.sh $args" ]);
+		lint => [ [], "test/lint/run.sh $args" ],
+		package => [ [], "test/package.sh $args" ]);
 	return @args || $kind eq 'diff' ? $known{$kind} : undef;
 }
 
