@@ -9,6 +9,8 @@
 /* What one small read brings in, and from which length on a read goes past the window. */
 #define WINDOW_BYTES ((size_t) 256 * 1024)
 #define DIRECT_BYTES (WINDOW_BYTES / 2)
+/* The first step of reading ahead behind a look: a marker and the next header fit into it. */
+#define AHEAD_BYTES_MIN ((size_t) 128)
 /* Between two looks at the cancel flag. */
 #define PIECE_BYTES ((size_t) 4 * 1024 * 1024)
 
@@ -25,6 +27,8 @@ struct BfSource
 	size_t window_cap;
 	size_t window_len;
 	int64_t window_pos;
+	size_t window_used; /* bytes that were looked at in it, some of them twice */
+	size_t ahead;		/* of the window, read without being asked for */
 };
 
 void
@@ -178,6 +182,32 @@ grow_window(BfSource *s, size_t len, BfError *err)
 	return BF_OK;
 }
 
+/* Bytes from `start` on become the window, which has the room. */
+static BfStatus
+read_window(BfSource *s, int64_t start, size_t n, BfError *err)
+{
+	BF_ASSERT(n <= s->window_cap);
+	s->window_len = 0;
+	BF_TRY(read_host(s, start, s->window, n, err));
+	s->window_pos = start;
+	s->window_len = n;
+	s->window_used = 0;
+	return BF_OK;
+}
+
+/* The same, of which only [pos, pos + len) was asked for: the file may have become shorter, for a
+ * live ledger's writer cuts what was never acknowledged. */
+static BfStatus
+read_ahead(BfSource *s, int64_t start, size_t n, int64_t pos, size_t len, BfError *err)
+{
+	BfStatus status = read_window(s, start, n, err);
+
+	if (status == BF_ERR_CORRUPT && n > len)
+		status = read_window(s, pos, len, err);
+	BF_ASSERT(status != BF_OK || (pos >= s->window_pos && len <= s->window_len));
+	return status;
+}
+
 /* Brings the range into the window. Formats keep their directory at the end of the file and are
  * read from there backwards, so a first look near the end fetches the last window whole. */
 static BfStatus
@@ -186,7 +216,6 @@ fill_window(BfSource *s, int64_t pos, size_t len, BfError *err)
 	bool sequential =
 		s->window_len > 0 && pos >= s->window_pos && pos <= s->window_pos + (int64_t) s->window_len;
 	int64_t start = pos;
-	BfStatus status;
 	size_t n;
 
 	BF_ASSERT(pos >= 0 && pos <= s->size && (int64_t) len <= s->size - pos);
@@ -199,21 +228,7 @@ fill_window(BfSource *s, int64_t pos, size_t len, BfError *err)
 	/* A window that grew for one large range doesn't make all later reads large. */
 	if (n > WINDOW_BYTES && (size_t) (pos - start) + len <= WINDOW_BYTES)
 		n = WINDOW_BYTES;
-	s->window_len = 0;
-	status = read_host(s, start, s->window, n, err);
-	if (status == BF_ERR_CORRUPT && n > len)
-	{
-		/* The file became shorter: a live ledger's writer cut what was never acknowledged. That
-		 * concerns only the bytes that nobody asked for. */
-		start = pos;
-		n = len;
-		status = read_host(s, start, s->window, n, err);
-	}
-	BF_TRY(status);
-	s->window_pos = start;
-	s->window_len = n;
-	BF_ASSERT(pos >= start && (size_t) (pos - start) + len <= n);
-	return BF_OK;
+	return read_ahead(s, start, n, pos, len, err);
 }
 
 static bool
@@ -223,8 +238,33 @@ in_window(const BfSource *s, int64_t pos, size_t len)
 		   len <= s->window_len - (size_t) (pos - s->window_pos);
 }
 
-BfStatus
-bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfError *err)
+/* As little as can be; but what is looked at closely and in order is soon read in large pieces all
+ * the same. */
+static BfStatus
+fill_sparsely(BfSource *s, int64_t pos, size_t len, BfError *err)
+{
+	bool follows =
+		s->window_len > 0 && pos >= s->window_pos && pos <= s->window_pos + (int64_t) s->window_len;
+	size_t n = len;
+
+	BF_ASSERT(pos >= 0 && pos <= s->size && (int64_t) len <= s->size - pos);
+	if (follows && s->window_used >= s->window_len / 2)
+		s->ahead = s->ahead == 0 ? AHEAD_BYTES_MIN : 2 * s->ahead;
+	else
+		s->ahead = 0;
+	if (s->ahead > WINDOW_BYTES)
+		s->ahead = WINDOW_BYTES;
+	n += s->ahead;
+	if (n > (uint64_t) (s->size - pos))
+		n = (size_t) (s->size - pos);
+	BF_TRY(grow_window(s, n, err));
+	return read_ahead(s, pos, n, pos, len, err);
+}
+
+typedef BfStatus (*Fill)(BfSource *s, int64_t pos, size_t len, BfError *err);
+
+static BfStatus
+look_at(BfSource *s, int64_t pos, size_t len, Fill fill, const uint8_t **p, BfError *err)
 {
 	BF_TRY(check_range(s, pos, len, err));
 	if (s->memory != NULL)
@@ -238,10 +278,23 @@ bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfErro
 		return BF_OK;
 	}
 	if (!in_window(s, pos, len))
-		BF_TRY(fill_window(s, pos, len, err));
+		BF_TRY(fill(s, pos, len, err));
 	BF_ASSERT(in_window(s, pos, len) && s->window_len <= s->window_cap);
 	*p = s->window + (pos - s->window_pos);
+	s->window_used += len;
 	return BF_OK;
+}
+
+BfStatus
+bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfError *err)
+{
+	return look_at(s, pos, len, fill_window, p, err);
+}
+
+BfStatus
+bf_source_peek(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfError *err)
+{
+	return look_at(s, pos, len, fill_sparsely, p, err);
 }
 
 BfStatus

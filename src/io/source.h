@@ -41,6 +41,10 @@ bf_source_read(BfSource *s, int64_t pos, void *buf, size_t len, BfError *err) BF
 /* Bytes in the source's own memory: valid until the next call on this source. */
 extern BfStatus bf_source_window(BfSource *s, int64_t pos, size_t len, const uint8_t **p,
 								 BfError *err) BF_MUST_CHECK;
+/* The same for small looks here and there: it reads what is asked for, and ahead of that only while
+ * looks follow each other and use up what was read. */
+extern BfStatus
+bf_source_peek(BfSource *s, int64_t pos, size_t len, const uint8_t **p, BfError *err) BF_MUST_CHECK;
 /* The whole file into the arena, at most bytes_max. */
 extern BfStatus bf_source_read_all(BfArena *a, const char *path, size_t bytes_max,
 								   BfIoCounters *counters, BfView *out, BfError *err) BF_MUST_CHECK;

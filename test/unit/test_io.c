@@ -55,9 +55,11 @@ check_reads(BfSource *s, const uint8_t *bytes, size_t n)
 		size_t most = i % 10 == 0 ? n - pos : (n - pos < 9000 ? n - pos : 9000);
 		size_t len = test_random_below(most + 1);
 
-		if (i % 3 == 0)
+		if (i % 3 < 2)
 		{
-			EXPECT_EQ(bf_source_window(s, (int64_t) pos, len, &p, &test_err), BF_OK);
+			EXPECT_EQ(i % 3 == 0 ? bf_source_window(s, (int64_t) pos, len, &p, &test_err)
+								 : bf_source_peek(s, (int64_t) pos, len, &p, &test_err),
+					  BF_OK);
 			EXPECT(memcmp(p, bytes + pos, len) == 0);
 		}
 		else
@@ -99,6 +101,32 @@ TEST(io_source_equals_memory)
 		bf_source_close(file);
 		bf_source_close(file);
 	}
+}
+
+/* Looks from place to place read what they ask for; looks that follow each other soon read more. */
+TEST(io_source_peeks_read_what_is_asked_for)
+{
+	const char *path = test_path("f");
+	uint8_t *bytes = make_file(test_arena(), path, BIG);
+	BfIoCounters far = {0}, near = {0};
+	const uint8_t *p;
+	BfSource *s;
+
+	REQUIRE_OK(bf_source_open(test_arena(), path, &far, &s, &test_err));
+	for (size_t pos = 0; pos + 61 <= BIG; pos += 5000)
+	{
+		REQUIRE_OK(bf_source_peek(s, (int64_t) pos, 61, &p, &test_err));
+		EXPECT(memcmp(p, bytes + pos, 61) == 0);
+	}
+	EXPECT_EQ(far.bytes_read, far.reads * 61);
+	REQUIRE_OK(bf_source_open(test_arena(), path, &near, &s, &test_err));
+	for (size_t pos = 0; pos + 61 <= BIG; pos += 61)
+	{
+		REQUIRE_OK(bf_source_peek(s, (int64_t) pos, 61, &p, &test_err));
+		EXPECT(memcmp(p, bytes + pos, 61) == 0);
+	}
+	EXPECT(near.reads < 40);
+	EXPECT(near.bytes_read < (int64_t) BIG + 100 * 61);
 }
 
 TEST(io_source_range_checks)
