@@ -16,13 +16,17 @@ typedef enum FileKind
 	FILE_LOG_SWAP,
 	FILE_INDEX,
 	FILE_TIME_INDEX,
+	FILE_TXN_INDEX,
 	FILE_SNAPSHOT,
 	FILE_KINDS
 } FileKind;
 
 static const char *const suffixes[FILE_KINDS] = {
-	[FILE_LOG] = ".log",		   [FILE_LOG_SWAP] = ".log.swap",
-	[FILE_INDEX] = ".index",	   [FILE_TIME_INDEX] = ".timeindex",
+	[FILE_LOG] = ".log",
+	[FILE_LOG_SWAP] = ".log.swap",
+	[FILE_INDEX] = ".index",
+	[FILE_TIME_INDEX] = ".timeindex",
+	[FILE_TXN_INDEX] = ".txnindex",
 	[FILE_SNAPSHOT] = ".snapshot",
 };
 
@@ -114,6 +118,7 @@ collect(BfLogDir *d, const FoundFile *files, size_t n, BfError *err)
 		s->swap = !has[FILE_LOG];
 		s->has_index = has[FILE_INDEX];
 		s->has_time_index = has[FILE_TIME_INDEX];
+		s->has_txn_index = has[FILE_TXN_INDEX];
 		BF_TRY(bfi_dir_path(d, d->arena, offset, s->swap ? "log.swap" : "log", &s->path, err));
 	}
 	return BF_OK;
@@ -216,4 +221,10 @@ bfi_dir_codec(BfLogDir *d, BfError *err)
 	if (d->scratch == NULL)
 		BF_TRY(bf_buffer_new(d->arena, BF_BATCH_BYTES_MAX, &d->scratch, err));
 	return bf_codec_context_new(d->arena, &d->codec, err);
+}
+
+void
+bf_log_dir_check_all(BfLogDir *d)
+{
+	d->check_all = true;
 }

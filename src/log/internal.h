@@ -10,7 +10,8 @@
  *     bfi_segment_fetch(s)        its bytes, checksum verified
  *     bfi_segment_advance(s)      past it
  *
- * A header that was not fetched or checked decides nothing but where the next one stands.
+ * A header that was not fetched or checked decides nothing but where the next one stands, or what a
+ * BfiTrail has others confirm.
  */
 #ifndef BF_LOG_INTERNAL_H
 #define BF_LOG_INTERNAL_H
@@ -37,6 +38,7 @@ struct BfLogDir
 {
 	BfArena *arena; /* borrowed: the caller's, lives longer */
 	const char *dir;
+	bool check_all;			 /* no header is believed without its batch */
 	BfLogCounters *counters; /* borrowed, or own_counters */
 	BfLogCounters own_counters;
 	int32_t n_segments;
@@ -68,6 +70,7 @@ typedef struct BfiSegment
 	BfLogDir *dir;	/* borrowed */
 	BfArena *arena; /* owned through a hook of the caller's arena; reset for each segment */
 	bool tolerant;	/* a torn or zero tail of the last segment is its end */
+	bool sparse;	/* most batches will not be fetched: their headers alone are read */
 	int32_t number; /* in the directory; -1 = none is open */
 	const BfSegmentInfo *info;
 	BfSource *source;	 /* lives in arena */
@@ -96,6 +99,39 @@ extern BfStatus bfi_segment_check(BfiSegment *s, const BfBatchHeader *h, const u
 extern BfStatus
 bfi_segment_check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err) BF_MUST_CHECK;
 extern void bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h);
+
+/* ---- where looking for open transactions may begin (hints.c) ---- */
+
+typedef struct BfiTxn
+{
+	int64_t producer_id;
+	int64_t first_offset;
+} BfiTxn;
+
+/* From `from` on the log's batches say what becomes of these. */
+typedef struct BfiTxnHint
+{
+	int64_t from;
+	size_t n;
+	BfiTxn *open;
+} BfiTxnHint;
+
+/* The arena is reset. Without any hint it is the log's start. */
+extern BfStatus bfi_txn_hint(BfArena *a, BfLogDir *d, BfiTxnHint *out, BfError *err) BF_MUST_CHECK;
+
+/* ---- which headers are believed (trail.c) ---- */
+
+typedef struct BfiTrail BfiTrail;
+
+extern BfStatus bfi_trail_new(BfArena *a, BfiSegment *s, bool check_all, BfiTrail **out,
+							  BfError *err) BF_MUST_CHECK;
+/* The batch at the position is the next one. *batch = the bytes of a control batch, checked; NULL
+ * of any other. */
+extern BfStatus bfi_trail_see(BfiTrail *t, const BfBatchHeader *h, const uint8_t **batch,
+							  BfError *err) BF_MUST_CHECK;
+/* What was seen since the segment was opened, or since the last call, is now certain. `next` is the
+ * offset with which the log goes on; -1 = it is not known. */
+extern BfStatus bfi_trail_end(BfiTrail *t, int64_t next, BfError *err) BF_MUST_CHECK;
 
 /* ---- its indexes (indexes.c); one that can't be read is as good as none ---- */
 

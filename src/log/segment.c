@@ -113,6 +113,13 @@ check_offsets(const BfiSegment *s, const BfBatchHeader *h, int64_t position, BfE
 	return BF_OK;
 }
 
+static BfStatus
+bytes_at(BfiSegment *s, int64_t position, size_t n, const uint8_t **p, BfError *err)
+{
+	return s->sparse ? bf_source_peek(s->source, position, n, p, err)
+					 : bf_source_window(s->source, position, n, p, err);
+}
+
 /* ---- what an index says ---- */
 
 /* Is a batch at `position` that could follow one that ends with the offset `last`? */
@@ -125,7 +132,7 @@ look_at(BfiSegment *s, int64_t position, int64_t last, BfBatchHeader *h, bool *o
 	*ok = false;
 	if (position > s->size - BF_BATCH_HEADER_BYTES)
 		return BF_OK;
-	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
+	BF_TRY(bytes_at(s, position, BF_BATCH_HEADER_BYTES, &p, err));
 	*ok = bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, h, &ignored) == BF_OK &&
 		  h->total_bytes <= s->size - position && h->total_bytes <= BF_BATCH_BYTES_MAX &&
 		  h->base_offset > last && check_offsets(s, h, position, &ignored) == BF_OK;
@@ -152,7 +159,7 @@ verify_entry(BfiSegment *s, int64_t offset, int64_t position, bool *ok, BfError 
 		*ok = false;
 		return BF_OK;
 	}
-	BF_TRY(bf_source_window(s->source, position, (size_t) h.total_bytes, &p, err));
+	BF_TRY(bytes_at(s, position, (size_t) h.total_bytes, &p, err));
 	*ok = bf_batch_check_crc(&h, p, position, &ignored) == BF_OK;
 	while (*ok && h.last_offset < offset)
 	{
@@ -246,7 +253,7 @@ check_length(BfiSegment *s, int32_t length, int64_t left, BfError *err)
 	BF_ASSERT(length > left - 12);
 	if (n < BF_BATCH_HEADER_BYTES)
 		return BF_OK;
-	BF_TRY(bf_source_window(s->source, s->pos, (size_t) n, &p, err));
+	BF_TRY(bytes_at(s, s->pos, (size_t) n, &p, err));
 	memcpy(changed, p, sizeof changed);
 	for (int bit = 0; bit < 31; bit++)
 	{
@@ -302,7 +309,7 @@ header(BfiSegment *s, BfBatchHeader *h, bool *end, BfError *err)
 	*end = left == 0;
 	if (left > 0)
 	{
-		BF_TRY(bf_source_window(s->source, s->pos, n, &p, err));
+		BF_TRY(bytes_at(s, s->pos, n, &p, err));
 		if (may_end)
 			BF_TRY(is_torn(s, p, left, end, err));
 	}
@@ -334,7 +341,7 @@ check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err)
 	BF_ASSERT(h->base_offset > s->last_offset);
 	if (h->total_bytes > s->size - s->pos - BF_BATCH_HEADER_BYTES)
 		return BF_OK;
-	BF_TRY(bf_source_window(s->source, position, BF_BATCH_HEADER_BYTES, &p, err));
+	BF_TRY(bytes_at(s, position, BF_BATCH_HEADER_BYTES, &p, err));
 	if (bf_batch_header(p, BF_BATCH_HEADER_BYTES, position, &next, &ignored) != BF_OK)
 		return BF_OK;
 	BF_DATA(err, next.base_offset > h->last_offset, position,
@@ -366,12 +373,12 @@ fetch(BfiSegment *s, const BfBatchHeader *h, const uint8_t **batch, BfError *err
 	BF_ASSERT(h->total_bytes <= s->size - s->pos);
 	BfError first;
 
-	BF_TRY(bf_source_window(s->source, s->pos, (size_t) h->total_bytes, batch, err));
+	BF_TRY(bytes_at(s, s->pos, (size_t) h->total_bytes, batch, err));
 	if (bf_batch_check_crc(h, *batch, s->pos, &first) == BF_OK)
 		return BF_OK;
 	/* A broker with preallocated files may be writing it right now: one more look at the file. */
 	BF_TRY(bf_source_refresh_size(s->source, err));
-	BF_TRY(bf_source_window(s->source, s->pos, (size_t) h->total_bytes, batch, err));
+	BF_TRY(bytes_at(s, s->pos, (size_t) h->total_bytes, batch, err));
 	return bf_batch_check_crc(h, *batch, s->pos, err);
 }
 

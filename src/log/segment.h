@@ -4,9 +4,9 @@
  *   <20 digits>.log        batches from this offset on, up to the next segment's
  *   <20 digits>.index      log/index.h; may be missing, preallocated, or wrong
  *   <20 digits>.timeindex  likewise
- *   <20 digits>.txnindex   aborted transactions whose marker is in this segment; not read, since
- *                          the markers are in the log, under its checksums
- *   <20 digits>.snapshot   open transactions at this offset
+ *   <20 digits>.txnindex   aborted transactions whose marker is in this segment; no more than a
+ *                          hint, since the markers are in the log, under its checksums
+ *   <20 digits>.snapshot   open transactions at this offset; a hint too
  *   *.swap                 the result of a compaction, counts only while the plain file is missing
  *   *.deleted *.cleaned    leftovers, ignored; a segment that is renamed to .deleted after the
  *                          listing is still read
@@ -49,6 +49,7 @@ typedef struct BfSegmentInfo
 	bool swap;
 	bool has_index;
 	bool has_time_index;
+	bool has_txn_index;
 } BfSegmentInfo;
 
 typedef struct BfLogDir BfLogDir;
@@ -72,12 +73,13 @@ extern BfStatus
 bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err) BF_MUST_CHECK;
 
 /* For read_committed: the first offset of the earliest transaction without an end in the log, else
- * the log's end. No check of what a damaged header may hide: see log/txn.c. */
+ * the log's end. Reads headers, from where a snapshot or a .txnindex allows it to begin. */
 extern BfStatus bf_log_dir_stable_offset(BfLogDir *d, int64_t *offset, BfError *err) BF_MUST_CHECK;
-/* The same with every checksum, for transactions that began before `entry`: INT64_MAX = none. Reads
- * nothing when the newest snapshot is at or past the entry and has none. */
+/* The same for transactions that began before `entry`: INT64_MAX = none. */
 extern BfStatus
 bf_log_dir_open_before(BfLogDir *d, int64_t entry, int64_t *first, BfError *err) BF_MUST_CHECK;
+/* From now on both read whole batches and check them. */
+extern void bf_log_dir_check_all(BfLogDir *d);
 
 /* How transactions ended, told by the markers in the log (log/outcome.c). */
 typedef enum BfOutcome

@@ -42,21 +42,6 @@ bf_scan_partition_stats(const BfScanUnit *u, int32_t field, BfColumnStats *stats
 	return true;
 }
 
-/* Pieces of the last unit. That no transaction is open before them is looked after by the one that
- * has the start of the last range: what is before the others is read by their neighbours. */
-static BfStatus
-cut_partition(BfScanList *l, BfError *err)
-{
-	int32_t first = l->n_units - 1;
-	BfRangeSet all = l->units[first].ranges;
-	int64_t start = all.ranges[all.n - 1].first;
-
-	BF_TRY(bf_scan_unit_cut_ranges(l, err));
-	for (int32_t i = first; i < l->n_units; i++)
-		l->units[i].none_open_before = !bf_rangeset_contains(&l->units[i].ranges, start);
-	return BF_OK;
-}
-
 /* Offsets of the partition that the predicate leaves; none when it leaves no time. */
 static BfStatus
 wanted_offsets(BfScanList *l, const BfScanUnit *u, BfRangeSet *out, BfError *err)
@@ -94,7 +79,7 @@ bf_scan_plan_partitions(BfScanList *l, const BfScanPins *pins, BfError *err)
 		if (u->ranges.n == 0)
 			bf_scan_unit_drop(l);
 		else if (bf_scan_unit_keep(l) && s->offset_end >= 0)
-			BF_TRY(cut_partition(l, err));
+			BF_TRY(bf_scan_unit_cut_ranges(l, err));
 	}
 	return BF_OK;
 }

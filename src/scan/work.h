@@ -41,7 +41,6 @@ typedef struct BfScanUnit
 	const BfScanSource *source; /* of a table without metadata; NULL = none */
 	int64_t ledger_id;			/* -1 = no ledger */
 	BfRangeSet ranges;			/* logs: entries or offsets that are read */
-	bool none_open_before;		/* see BfKafkaRange */
 	int32_t piece;				/* this one of `pieces` of the file's row groups */
 	int32_t pieces;
 	int64_t rows;  /* exact, but for deletes, where the list says so; of files for all pieces */

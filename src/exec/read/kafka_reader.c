@@ -458,16 +458,15 @@ keep_between(BfArena *a, BfRangeSet *set, int64_t first, int64_t last, BfError *
 	return bf_rangeset_intersect(a, set, &one, set, err);
 }
 
-/* What began before the scan and is open hides all behind it; the rest the scan comes across.
- * `moved`: it starts where nobody else ends, whatever the caller said. */
+/* What began before the scan and is open hides all behind it; the rest the scan comes across. */
 static BfStatus
-stop_at_open(BfArena *a, KafkaReader *r, BfLogDir *d, bool moved, BfError *err)
+stop_at_open(BfArena *a, KafkaReader *r, BfLogDir *d, BfError *err)
 {
 	int64_t open;
 
 	BF_ASSERT(r->scope.wanted.n > 0);
 	BF_TRY(bf_outcomes_new(a, d, &r->scope.outcomes, err));
-	if (r->scope.range.none_open_before && !moved)
+	if (r->scope.range.none_open)
 		return BF_OK;
 	BF_TRY(
 		bf_log_dir_open_before(d, r->scope.wanted.ranges[r->scope.wanted.n - 1].first, &open, err));
@@ -492,7 +491,6 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 	BfRange all = {0, BF_ENTRY_MAX};
 	BfRangeSet walked = {1, &all};
 	bool search = !has_merged(d);
-	bool moved = false;
 	int64_t offset;
 
 	r->scope.wanted = r->scope.range.offsets != NULL ? *r->scope.range.offsets : walked;
@@ -505,11 +503,10 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 	if (r->scope.range.time_first_ms != INT64_MIN && search && r->scope.wanted.n > 0)
 	{
 		BF_TRY(bf_log_dir_offset_for_time(d, r->scope.range.time_first_ms, &offset, err));
-		moved = offset >= r->scope.wanted.ranges[0].first;
 		BF_TRY(keep_between(a, &r->scope.wanted, offset, BF_ENTRY_MAX, err));
 	}
 	if (read_committed && r->scope.wanted.n > 0)
-		BF_TRY(stop_at_open(a, r, d, moved, err));
+		BF_TRY(stop_at_open(a, r, d, err));
 	if (r->scope.wanted.n > 0)
 		all.last = r->scope.wanted.ranges[r->scope.wanted.n - 1].last;
 	if (search || r->scope.wanted.n == 0)

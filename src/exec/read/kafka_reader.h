@@ -16,9 +16,9 @@
  * Records before the offset up to which they were deleted (kafka_start.h) are no rows.
  *
  * Several readers may share a partition, each with other offsets. What decides about a record of a
- * transaction lies behind it, and where a reader starts none may be open: looking for those before
- * its last range costs what lies between the newest snapshot and there, so among readers of
- * neighbouring ranges only the first one should look (`none_open_before`).
+ * transaction lies behind it, and where a reader starts none may be open. Looking for those passes
+ * the log from the newest snapshot to there, unless the caller has the reader end at the last
+ * stable offset (`none_open`).
  *
  * Batches of few records are copied together into one column batch; of larger ones the key and
  * value views point into the decompressed bytes.
@@ -37,7 +37,7 @@ typedef struct BfKafkaRange
 	int64_t time_first_ms;	   /* inclusive lower bound; INT64_MIN = none */
 	int64_t time_last_ms;	   /* inclusive upper bound; INT64_MAX = none */
 	const BfRangeSet *offsets; /* NULL = all of them; copied */
-	bool none_open_before;	   /* another reader looks for transactions before these offsets */
+	bool none_open;			   /* no transaction that began before offset_end is open */
 	bool time_or_null; /* times that 64 bits of microseconds don't hold are NULL, not an error */
 } BfKafkaRange;
 

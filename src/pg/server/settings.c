@@ -13,6 +13,7 @@
 
 /* What they are without a configuration is said in the table. */
 bool bifang_create_on_ddl;
+bool bifang_enable_header_walk;
 char *bifang_as_of_snapshot;
 char *bifang_as_of_timestamp;
 char *bifang_ref;
@@ -160,6 +161,10 @@ static const Setting settings[] = {
 	{"bifang.enable_late_materialization",
 	 "Reads columns that no predicate needs only where rows match.", NULL,
 	 PRUNES(prune_late, BF_PRUNE_LATE)},
+	{"bifang.enable_header_walk",
+	 "Looks for open transactions of a Kafka log in the headers of its batches.",
+	 "Switched off, all of the batches are read and their checksums are looked at.",
+	 FLAG(bifang_enable_header_walk, true)},
 };
 
 uint32

@@ -13,6 +13,9 @@ extern char *bifang_as_of_snapshot;
 extern char *bifang_as_of_timestamp;
 extern char *bifang_ref;
 
+/* bifang.enable_header_walk: open transactions of a Kafka log are found by headers of batches */
+extern bool bifang_enable_header_walk;
+
 extern int bifang_ledger_kb_max;	 /* bifang.ledger_size_max: a fuller ledger is closed */
 extern int bifang_garbage_grace_s;	 /* bifang.garbage_grace: age of left-overs that go */
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */

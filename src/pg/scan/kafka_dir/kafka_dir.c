@@ -15,6 +15,7 @@
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/pins.h"
+#include "pg/server/settings.h"
 
 /* A guess. */
 #define KAFKA_RECORD_BYTES 100
@@ -144,11 +145,13 @@ pin(const BifangWorklist *w, const char *what, const BfScanSource *f, int64 n)
 /* Of two tables over one log, one with and one without what is not committed, neither sees past the
  * end that the other has found. */
 void
-bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScanSource *f)
+bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScanSource *f,
+						 BfIoCounters *io)
 {
 	bool committed = o->isolation == BIFANG_READ_COMMITTED;
 	BfArena *a;
 	BfLogDir *dir;
+	BfLogCounters counters = {0};
 	int64 start;
 	int64 end;
 	int64 stable;
@@ -157,8 +160,10 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 	if (pinned(w, committed ? "stable" : "end", f, &f->offset_end))
 		return;
 	a = bifang_arena(w->cxt, "log end", BIFANG_ARENA_MAX_SCAN);
+	if (io != NULL)
+		counters.io = *io;
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_log_dir_open(a, f->path, NULL, &dir, &err), &err);
+	BIFANG_CHECK(bf_log_dir_open(a, f->path, &counters, &dir, &err), &err);
 	if (!pinned(w, "end", f, &end))
 	{
 		BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
@@ -166,6 +171,8 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 	}
 	if (committed)
 	{
+		if (!bifang_enable_header_walk)
+			bf_log_dir_check_all(dir);
 		BIFANG_CHECK(bf_log_dir_stable_offset(dir, &stable, &err), &err);
 		end = Min(end, stable);
 		pin(w, "stable", f, end);
@@ -173,6 +180,8 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 	Assert(end >= 0);
 	f->offset_end = end;
 	bifang_arena_free(a);
+	if (io != NULL)
+		*io = counters.io;
 }
 
 static void
@@ -180,7 +189,7 @@ fix_ends(BifangWorklist *w, const BifangOptions *o)
 {
 	for (int32 i = 0; i < w->pins->n_sources; i++)
 		if (w->pins->sources[i].offset_end < 0)
-			bifang_kafka_dir_fix_end(w, o, &w->pins->sources[i]);
+			bifang_kafka_dir_fix_end(w, o, &w->pins->sources[i], NULL);
 }
 
 /* ---- the kind ---- */

@@ -10,7 +10,8 @@
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
 
-/* The part of the log that the predicate leaves. */
+/* The part of the log that the predicate leaves. With read_committed its end is the last stable
+ * offset. */
 static BfKafkaRange
 kafka_range(const BifangScan *s, const BfScanUnit *u)
 {
@@ -18,7 +19,7 @@ kafka_range(const BifangScan *s, const BfScanUnit *u)
 					  .time_first_ms = PG_INT64_MIN,
 					  .time_last_ms = PG_INT64_MAX,
 					  .offsets = &u->ranges,
-					  .none_open_before = u->none_open_before,
+					  .none_open = s->options.isolation == BIFANG_READ_COMMITTED,
 					  .time_or_null = s->options.out_of_range == BIFANG_RANGE_NULL};
 	int64 low;
 	int64 high;
@@ -38,7 +39,7 @@ kafka_range(const BifangScan *s, const BfScanUnit *u)
 static void
 keep(BifangScan *s, const BfScanUnit *u, const BfKafkaRange *r)
 {
-	const int64 more[] = {r->offset_end, r->time_first_ms, r->time_last_ms, r->none_open_before};
+	const int64 more[] = {r->offset_end, r->time_first_ms, r->time_last_ms};
 
 	bifang_scan_keep(s, u, more, sizeof more);
 }
@@ -77,7 +78,8 @@ bifang_kafka_dir_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u)
 
 	Assert(u->source >= pins->sources && u->source < pins->sources + pins->n_sources);
 	if (u->source->offset_end < 0)
-		bifang_kafka_dir_fix_end(s->work, &s->options, &pins->sources[u->source - pins->sources]);
+		bifang_kafka_dir_fix_end(s->work, &s->options, &pins->sources[u->source - pins->sources],
+								 &s->count.log.io);
 	Assert(u->source->offset_end >= 0);
 	range = kafka_range(s, u);
 	f = bifang_scan_filter(s, a, &wanted, BF_KAFKA_COLUMNS, NULL);
