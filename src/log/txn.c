@@ -96,7 +96,9 @@ earliest(const TxnState *s, int64_t entry)
 
 /* ---- batches ---- */
 
-/* Transactions that begin at or past `before` are of no interest. */
+/* Transactions that begin at or past `before` are of no interest. What a compaction left without
+ * records is no beginning: it cleans nothing of an open transaction, and may have dropped the
+ * marker of one that ended. */
 static BfStatus
 follow_batch(TxnState *s, BfiSegment *seg, const BfBatchHeader *h, const uint8_t *batch,
 			 int64_t before, BfError *err)
@@ -106,7 +108,9 @@ follow_batch(TxnState *s, BfiSegment *seg, const BfBatchHeader *h, const uint8_t
 	if (h->producer_id < 0 || !h->transactional)
 		return BF_OK;
 	if (!h->control)
-		return h->base_offset < before ? begin_txn(s, h->producer_id, h->base_offset, err) : BF_OK;
+		return h->base_offset < before && h->n_records > 0
+				   ? begin_txn(s, h->producer_id, h->base_offset, err)
+				   : BF_OK;
 	BF_ASSERT(batch != NULL && s->dir->codec != NULL);
 	BF_TRY(bf_batch_control_type(s->dir->codec, h, batch, seg->pos, s->dir->scratch, &type, err));
 	if (type != BF_CONTROL_OTHER)

@@ -113,7 +113,7 @@ add_data(Log *l, int producer, int records, size_t bytes)
 	static uint8_t section[40000];
 	size_t at = l->bytes->len;
 	TestBatch b = {.base_offset = l->next,
-				   .last_delta = records - 1,
+				   .last_delta = records > 0 ? records - 1 : 0,
 				   .attributes = producer >= 0 && !l->plain[producer] ? 0x10 : 0,
 				   .producer_id = producer >= 0 ? ids[producer] : -1,
 				   .n = records};
@@ -474,6 +474,20 @@ TEST(txn_flipped_bits_of_a_txnindex)
 	for (int at = 0; at < 3 * 34; at++)
 		for (int bit = 0; bit < 8; bit++)
 			try_flip(l, path, at, bit);
+}
+
+/* Compaction keeps a producer's last batch without its records, and not the marker for ever. */
+TEST(txn_empty_batches_begin_nothing)
+{
+	Log *l = new_log("empty-0");
+
+	add_data(l, 0, 0, 0);
+	l->next = 10;
+	l->open[0] = -1;
+	add_data(l, -1, 10, 9000);
+	close_segment(l);
+	EXPECT_EQ(stable_offset(l, l->next), 20);
+	check_stable(l);
 }
 
 /* One that contradicts the log counts for nothing. */
