@@ -1,5 +1,5 @@
 /*
- * Bits: single ones, and bit-packed numbers to 32-bit ones.
+ * Bits: single ones, and bit-packed numbers to 32-bit ones and back.
  *
  * Eight numbers of w bits fill w bytes, so a group of eight always begins at a byte, and all shifts
  * are constants once w is one: one copy of the loop is made per width. (A shift by a variable costs
@@ -86,6 +86,59 @@ bfi_unpack32(const uint8_t *in, uint64_t bit, uint32_t width, uint32_t *out, uin
 	}
 	for (bit = 0; n > 0; n--, bit += width)
 		*out++ = unpack1(in, bit, mask);
+}
+
+/* Numbers are put together from the low end; after eight of them a byte ends. */
+static inline __attribute__((always_inline)) void
+pack8(const uint32_t *in, uint8_t *out, const uint32_t w)
+{
+	uint64_t v = 0;
+	uint32_t bits = 0;
+
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < 8; k++)
+	{
+		v |= (uint64_t) in[k] << bits;
+		bits += w;
+		if (bits >= 32)
+		{
+			bf_store32le(out, (uint32_t) v);
+			out += 4;
+			v >>= 32;
+			bits -= 32;
+		}
+	}
+	if (bits > 0)
+		bf_store32le(out, (uint32_t) v);
+}
+
+#define PACK_WIDTH(w)                              \
+	case w:                                        \
+		for (; n > 0; n -= 8, in += 8, out += (w)) \
+			pack8(in, out, (w));                   \
+		break
+#define PACK_WIDTHS(w) \
+	PACK_WIDTH(w);     \
+	PACK_WIDTH(w + 1); \
+	PACK_WIDTH(w + 2); \
+	PACK_WIDTH(w + 3)
+
+void
+bfi_pack32(const uint32_t *in, uint32_t n, uint32_t width, uint8_t *out)
+{
+	BF_ASSERT(width <= 32 && n % 8 == 0);
+	switch (width)
+	{
+		PACK_WIDTHS(1);
+		PACK_WIDTHS(5);
+		PACK_WIDTHS(9);
+		PACK_WIDTHS(13);
+		PACK_WIDTHS(17);
+		PACK_WIDTHS(21);
+		PACK_WIDTHS(25);
+		PACK_WIDTHS(29);
+		default: break;
+	}
 }
 
 void

@@ -42,6 +42,10 @@ bfi_pack_bits_at(uint8_t *p, uint64_t bit, uint32_t n, uint64_t v)
 	if (shift + n > 64)
 		p[8] = (uint8_t) (v >> (64 - shift));
 }
+/* n numbers of `width` bits, the first at a byte: the reverse of bfi_unpack32 for 8 numbers, or a
+ * multiple of that. Writes n * width / 8 bytes and at most BFI_PACK_SLACK behind them. */
+#define BFI_PACK_SLACK 4
+extern void bfi_pack32(const uint32_t *in, uint32_t n, uint32_t width, uint8_t *out);
 /* n bits as n bytes of 0 or 1. */
 extern void bfi_bits_to_bytes(const uint8_t *in, uint64_t bit, uint8_t *out, uint32_t n);
 /* bits[start, start + n) = the low n bits of v; n <= 64. */

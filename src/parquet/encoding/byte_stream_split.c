@@ -1,5 +1,6 @@
 /*
- * BYTE_STREAM_SPLIT: the bytes of the values, taken apart by significance, are put together again.
+ * BYTE_STREAM_SPLIT: the bytes of the values are taken apart by significance, and put together
+ * again.
  *
  *     section = the first bytes of all values, their second bytes, ...
  *
@@ -140,9 +141,40 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	return BF_OK;
 }
 
+/* n values of `width` bytes; byte k of value i goes to out[k * n + i]. */
+static void
+split_streams(const uint8_t *in, size_t width, uint8_t *out, size_t n)
+{
+	for (size_t k = 0; k < width; k++, out += n)
+		for (size_t i = 0; i < n; i++)
+			out[i] = in[i * width + k];
+}
+
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	size_t n = (size_t) in->n;
+	size_t bytes = n * in->width;
+	const BfView *views = in->values;
+	uint8_t *to;
+
+	BF_ASSERT(in->n > 0 && in->width > 0);
+	BF_TRY(bf_buffer_reserve(out, bytes, err));
+	to = out->data + out->len;
+	if (in->physical == BFI_FLBA)
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < in->width; k++)
+				to[k * n + i] = views[i].ptr[k];
+	else
+		split_streams(in->values, in->width, to, n);
+	out->len += bytes;
+	return BF_OK;
+}
+
 const BfiMethods bfi_encoding_byte_stream_split = {
 	.state_bytes = sizeof(State),
 	.begin = begin,
 	.decode = decode,
 	.skip = bfi_skip_by_number,
+	.encode = encode,
 };

@@ -47,8 +47,9 @@ extern BfStatus bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *er
 /* Where the stream ends, found by walking the blocks without decoding. */
 extern BfStatus bfi_delta_end(BfiDelta d, const uint8_t **end, BfError *err) BF_MUST_CHECK;
 
-/* Appends n > 0 numbers, of 4 bytes each or of 8, as a stream. */
-extern BfStatus bfi_delta_encode(const void *values, uint32_t size, uint32_t n, BfBuffer *out,
-								 BfError *err) BF_MUST_CHECK;
+/* Appends n > 0 numbers, of 4 bytes each or of 8, as a stream; each is `stride` bytes behind the
+ * one before. */
+extern BfStatus bfi_delta_encode(const void *values, uint32_t size, size_t stride, uint32_t n,
+								 BfBuffer *out, BfError *err) BF_MUST_CHECK;
 
 #endif

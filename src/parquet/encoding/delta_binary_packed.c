@@ -213,86 +213,129 @@ bfi_delta_i32(BfiDelta *d, int32_t *out, uint32_t n, BfError *err)
 #define OUT_BLOCK 128
 #define OUT_MINI 32
 
-/* Differences of k numbers, the first to `last`, sign-extended: those of 32 bits wrap at 32.
- * Returns the smallest. */
-static int64_t
-differences(const void *values, uint32_t size, uint32_t from, uint32_t k, uint64_t *out)
+/* Numbers of `size` bytes, each `stride` bytes behind the one before. */
+typedef struct Numbers
 {
-	const uint32_t *narrow = (const uint32_t *) values + from;
-	const uint64_t *wide = (const uint64_t *) values + from;
+	const uint8_t *at;
+	uint32_t size;
+	size_t stride;
+} Numbers;
+
+static inline uint64_t
+number(const Numbers *in, uint32_t i)
+{
+	const uint8_t *p = in->at + i * in->stride;
+
+	return in->size == 4 ? bf_load32le(p) : bf_load64le(p);
+}
+
+/* Differences of k numbers from `from` on, the first to the one before, sign-extended: those of 32
+ * bits wrap at 32. Returns the smallest. */
+static int64_t
+differences(const Numbers *in, uint32_t from, uint32_t k, uint64_t *out)
+{
+	uint64_t last = number(in, from - 1);
 	int64_t min = INT64_MAX;
 
-	for (uint32_t i = 0; i < k; i++)
-	{
-		int64_t d = size == 4 ? (int64_t) (int32_t) (narrow[i] - narrow[(int64_t) i - 1])
-							  : (int64_t) (wide[i] - wide[(int64_t) i - 1]);
+	if (in->size == 4)
+		for (uint32_t i = 0; i < k; i++)
+		{
+			uint32_t v = bf_load32le(in->at + (from + i) * in->stride);
+			int64_t d = (int32_t) (v - (uint32_t) last);
 
-		out[i] = (uint64_t) d;
-		min = d < min ? d : min;
-	}
+			last = v;
+			out[i] = (uint64_t) d;
+			min = d < min ? d : min;
+		}
+	else
+		for (uint32_t i = 0; i < k; i++)
+		{
+			uint64_t v = bf_load64le(in->at + (from + i) * in->stride);
+			int64_t d = (int64_t) (v - last);
+
+			last = v;
+			out[i] = (uint64_t) d;
+			min = d < min ? d : min;
+		}
 	return min;
 }
 
-/* A miniblock of k numbers above the smallest difference; those that it lacks are 0. */
-static BfStatus
-put_mini(const uint64_t *above, uint32_t k, uint32_t width, BfBuffer *out, BfError *err)
+/* A miniblock of numbers above the smallest difference. */
+static void
+pack_mini(const uint64_t *above, uint32_t width, uint8_t *out)
 {
-	uint8_t packed[OUT_MINI * 8 + 9] = {0};
+	uint32_t narrow[OUT_MINI];
 
-	for (uint32_t i = 0; i < k; i++)
-		bfi_pack_bits_at(packed, (uint64_t) i * width, width, above[i]);
-	return bf_buffer_append(out, packed, (size_t) OUT_MINI / 8 * width, err);
+	BF_ASSERT(width <= 64);
+	if (width > 32)
+	{
+		memset(out, 0, (size_t) OUT_MINI / 8 * width);
+		for (uint32_t i = 0; i < OUT_MINI; i++)
+			bfi_pack_bits_at(out, (uint64_t) i * width, width, above[i]);
+		return;
+	}
+	for (uint32_t i = 0; i < OUT_MINI; i++)
+		narrow[i] = (uint32_t) above[i];
+	bfi_pack32(narrow, OUT_MINI, width, out);
 }
 
 static BfStatus
-put_block(const void *values, uint32_t size, uint32_t from, uint32_t k, BfBuffer *out, BfError *err)
+put_block(const Numbers *in, uint32_t from, uint32_t k, BfBuffer *out, BfError *err)
 {
-	uint64_t above[OUT_BLOCK] = {0};
-	uint8_t widths[OUT_BLOCK / OUT_MINI] = {0};
-	int64_t min = differences(values, size, from, k, above);
+	uint64_t above[OUT_BLOCK];
+	/* The last number may be put in with 9 bytes. */
+	uint8_t block[10 + OUT_BLOCK / OUT_MINI + OUT_BLOCK * 8 + 9];
+	int64_t min = differences(in, from, k, above);
+	size_t n = bf_put_uvarint(block, bf_zigzag(min));
+	uint8_t *widths = block + n;
 
-	for (uint32_t i = 0; i < k; i++)
+	n += OUT_BLOCK / OUT_MINI;
+	for (uint32_t i = k; i < OUT_BLOCK; i++)
+		above[i] = (uint64_t) min; /* to become 0 */
+	for (uint32_t m = 0; m < OUT_BLOCK / OUT_MINI; m++)
 	{
-		uint8_t width;
+		uint64_t *mini = above + (size_t) m * OUT_MINI;
+		uint64_t any = 0;
 
-		above[i] -= (uint64_t) min;
-		width = above[i] == 0 ? 0 : (uint8_t) (64 - __builtin_clzll(above[i]));
-		if (width > widths[i / OUT_MINI])
-			widths[i / OUT_MINI] = width;
+		for (uint32_t i = 0; i < OUT_MINI; i++)
+		{
+			mini[i] -= (uint64_t) min;
+			any |= mini[i];
+		}
+		widths[m] = any == 0 ? 0 : (uint8_t) (64 - __builtin_clzll(any));
+		BF_ASSERT(widths[m] <= in->size * 8);
+		if (m * OUT_MINI >= k)
+			continue; /* a width without a body */
+		pack_mini(mini, widths[m], block + n);
+		n += (size_t) OUT_MINI / 8 * widths[m];
 	}
-	BF_TRY(bf_buffer_varint(out, min, err));
-	BF_TRY(bf_buffer_append(out, widths, sizeof widths, err));
-	for (uint32_t i = 0; i < k; i += OUT_MINI)
-	{
-		BF_ASSERT(widths[i / OUT_MINI] <= size * 8);
-		BF_TRY(put_mini(above + i, k - i < OUT_MINI ? k - i : OUT_MINI, widths[i / OUT_MINI], out,
-						err));
-	}
-	return BF_OK;
+	return bf_buffer_append(out, block, n, err);
 }
 
 static BfStatus
-put_stream(const void *values, uint32_t size, uint32_t n, BfBuffer *out, BfError *err)
+put_stream(const Numbers *in, uint32_t n, BfBuffer *out, BfError *err)
 {
-	int64_t first = size == 4 ? *(const int32_t *) values : *(const int64_t *) values;
+	int64_t first = in->size == 4 ? (int32_t) number(in, 0) : (int64_t) number(in, 0);
 
 	BF_TRY(bf_buffer_uvarint(out, OUT_BLOCK, err));
 	BF_TRY(bf_buffer_uvarint(out, OUT_BLOCK / OUT_MINI, err));
 	BF_TRY(bf_buffer_uvarint(out, n, err));
 	BF_TRY(bf_buffer_varint(out, first, err));
 	for (uint32_t i = 1; i < n; i += OUT_BLOCK)
-		BF_TRY(put_block(values, size, i, n - i < OUT_BLOCK ? n - i : OUT_BLOCK, out, err));
+		BF_TRY(put_block(in, i, n - i < OUT_BLOCK ? n - i : OUT_BLOCK, out, err));
 	return BF_OK;
 }
 
 BfStatus
-bfi_delta_encode(const void *values, uint32_t size, uint32_t n, BfBuffer *out, BfError *err)
+bfi_delta_encode(const void *values, uint32_t size, size_t stride, uint32_t n, BfBuffer *out,
+				 BfError *err)
 {
+	Numbers in = {values, size, stride};
 	size_t before = out->len;
 	BfStatus status;
 
-	BF_ASSERT(n > 0 && n <= INT32_MAX && (size == 4 || size == 8));
-	status = put_stream(values, size, n, out, err);
+	BF_ASSERT(n > 0 && n <= INT32_MAX && (size == 4 || size == 8) && stride >= size);
+	status = put_stream(&in, n, out, err);
 	if (status != BF_OK)
 		out->len = before;
 	return status;
@@ -318,7 +361,7 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 static BfStatus
 encode(const BfiNative *in, BfBuffer *out, BfError *err)
 {
-	return bfi_delta_encode(in->values, in->width, (uint32_t) in->n, out, err);
+	return bfi_delta_encode(in->values, in->width, in->width, (uint32_t) in->n, out, err);
 }
 
 const BfiMethods bfi_encoding_delta_binary_packed = {

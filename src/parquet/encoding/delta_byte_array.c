@@ -130,8 +130,84 @@ bfi_values_keep(BfiValues *v, BfError *err)
 	return BF_OK;
 }
 
+/* ---- writing ---- */
+
+static uint32_t
+shared_bytes(BfView a, BfView b)
+{
+	uint32_t most = a.len < b.len ? a.len : b.len;
+	uint32_t n = 0;
+
+	while (n + 8 <= most)
+	{
+		uint64_t d = bf_load64le(a.ptr + n) ^ bf_load64le(b.ptr + n);
+
+		if (d != 0)
+			return n + (uint32_t) __builtin_ctzll(d) / 8;
+		n += 8;
+	}
+	while (n < most && a.ptr[n] == b.ptr[n])
+		n++;
+	return n;
+}
+
+typedef struct Lengths
+{
+	uint32_t prefix;
+	uint32_t suffix;
+} Lengths;
+
+/* Both lengths of each value. */
+static BfStatus
+all_lengths(const BfView *views, int32_t n, BfBuffer *lengths, BfError *err)
+{
+	BfView last = {NULL, 0};
+	Lengths *l;
+
+	BF_TRY(bf_buffer_reserve(lengths, (size_t) n * sizeof *l, err));
+	l = (Lengths *) (void *) lengths->data;
+	for (int32_t i = 0; i < n; i++)
+	{
+		l[i].prefix = shared_bytes(last, views[i]);
+		l[i].suffix = views[i].len - l[i].prefix;
+		last = views[i];
+	}
+	return BF_OK;
+}
+
+static BfStatus
+put_values(const BfView *views, const Lengths *l, int32_t n, BfBuffer *out, BfError *err)
+{
+	BF_TRY(bfi_delta_encode(&l[0].prefix, 4, sizeof *l, (uint32_t) n, out, err));
+	BF_TRY(bfi_delta_encode(&l[0].suffix, 4, sizeof *l, (uint32_t) n, out, err));
+	for (int32_t i = 0; i < n; i++)
+		if (l[i].suffix > 0)
+			BF_TRY(bf_buffer_append(out, views[i].ptr + l[i].prefix, l[i].suffix, err));
+	return BF_OK;
+}
+
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	size_t before = out->len;
+	BfBuffer lengths;
+	BfStatus status;
+
+	BF_ASSERT(in->n > 0 && (in->physical == BFI_BYTE_ARRAY || in->physical == BFI_FLBA));
+	bf_buffer_init(&lengths, out->host, SIZE_MAX);
+	status = all_lengths(in->values, in->n, &lengths, err);
+	if (status == BF_OK)
+		status =
+			put_values(in->values, (const Lengths *) (const void *) lengths.data, in->n, out, err);
+	bf_buffer_free(&lengths);
+	if (status != BF_OK)
+		out->len = before;
+	return status;
+}
+
 const BfiMethods bfi_encoding_delta_byte_array = {
 	.state_bytes = sizeof(State),
 	.begin = begin,
 	.decode = decode,
+	.encode = encode,
 };

@@ -45,9 +45,42 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	return BF_OK;
 }
 
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	const BfView *views = in->values;
+	size_t before = out->len;
+	uint64_t bytes = 0;
+	uint8_t *to;
+	BfStatus status;
+
+	BF_ASSERT(in->physical == BFI_BYTE_ARRAY && in->n > 0);
+	status = bfi_delta_encode(&views[0].len, 4, sizeof *views, (uint32_t) in->n, out, err);
+	for (int32_t i = 0; i < in->n; i++)
+		bytes += views[i].len;
+	if (status == BF_OK)
+		status = bf_buffer_reserve(out, (size_t) bytes, err);
+	if (status != BF_OK)
+	{
+		out->len = before;
+		return status;
+	}
+	to = out->data + out->len;
+	for (int32_t i = 0; i < in->n; i++)
+	{
+		if (views[i].len > 0)
+			memcpy(to, views[i].ptr, views[i].len);
+		to += views[i].len;
+	}
+	out->len += (size_t) bytes;
+	BF_ASSERT(to == out->data + out->len);
+	return BF_OK;
+}
+
 const BfiMethods bfi_encoding_delta_length_byte_array = {
 	.state_bytes = sizeof(State),
 	.views_in_page = true,
 	.begin = begin,
 	.decode = decode,
+	.encode = encode,
 };

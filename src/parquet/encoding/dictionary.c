@@ -110,10 +110,33 @@ skip(BfiValues *v, int32_t n, BfError *err)
 	return bfi_rle_skip(v->state, (uint32_t) n, err);
 }
 
+static BfStatus
+encode(const BfiNative *in, BfBuffer *out, BfError *err)
+{
+	const uint32_t *codes = in->values;
+	size_t before = out->len;
+	uint32_t any = 0;
+	uint32_t width;
+	BfStatus status;
+
+	BF_ASSERT(in->n > 0);
+	for (int32_t i = 0; i < in->n; i++)
+		any |= codes[i];
+	/* At least 1: not every reader knows codes of no bits. */
+	width = 32 - (uint32_t) __builtin_clz(any | 1);
+	status = bf_buffer_u8(out, (uint8_t) width, err);
+	if (status == BF_OK)
+		status = bfi_rle_encode(codes, 4, (uint32_t) in->n, width, out, err);
+	if (status != BF_OK)
+		out->len = before;
+	return status;
+}
+
 const BfiMethods bfi_encoding_dictionary = {
 	.state_bytes = sizeof(BfiRle),
 	.codes = true,
 	.begin = begin,
 	.decode = decode,
 	.skip = skip,
+	.encode = encode,
 };

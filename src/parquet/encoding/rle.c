@@ -262,6 +262,8 @@ bfi_rle_skip(BfiRle *r, uint32_t n, BfError *err)
 
 /* Equal numbers from which on a run of them is shorter than packed ones, and a group of these. */
 #define GROUP 8
+/* Numbers that are packed on the stack before they are appended. */
+#define PACKED_AT_ONCE 512
 
 static inline uint32_t
 value_at(const void *values, uint32_t size, uint32_t i)
@@ -294,18 +296,28 @@ put_packed(const void *values, uint32_t size, uint32_t n, uint32_t width, BfBuff
 		   BfError *err)
 {
 	uint32_t groups = (n + GROUP - 1) / GROUP;
-	size_t bytes = (size_t) groups * width;
-	/* A number is put in with 8 bytes, of which the last lie behind the group. */
-	uint8_t group[32 + 8];
+	uint32_t staged[PACKED_AT_ONCE];
+	uint8_t packed[PACKED_AT_ONCE * 4 + BFI_PACK_SLACK];
 
 	BF_TRY(bf_buffer_uvarint(out, (uint64_t) groups << 1 | 1, err));
-	BF_TRY(bf_buffer_reserve(out, bytes, err));
-	for (uint32_t i = 0; i < n; i += GROUP)
+	BF_TRY(bf_buffer_reserve(out, (size_t) groups * width, err));
+	for (uint32_t i = 0; i < n; i += PACKED_AT_ONCE)
 	{
-		memset(group, 0, sizeof group);
-		for (uint32_t k = 0; k < GROUP && i + k < n; k++)
-			bfi_pack_bits_at(group, (uint64_t) k * width, width, value_at(values, size, i + k));
-		BF_TRY(bf_buffer_append(out, group, width, err));
+		uint32_t k = n - i < PACKED_AT_ONCE ? n - i : PACKED_AT_ONCE;
+		uint32_t whole = (k + GROUP - 1) / GROUP * GROUP;
+		const uint32_t *in = staged;
+
+		if (size == 4 && whole == k)
+			in = (const uint32_t *) values + i;
+		else
+		{
+			for (uint32_t j = 0; j < k; j++)
+				staged[j] = value_at(values, size, i + j);
+			for (uint32_t j = k; j < whole; j++)
+				staged[j] = 0;
+		}
+		bfi_pack32(in, whole, width, packed);
+		BF_TRY(bf_buffer_append(out, packed, (size_t) whole / GROUP * width, err));
 	}
 	return BF_OK;
 }
