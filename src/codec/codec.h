@@ -47,5 +47,6 @@ extern BfStatus bf_compress_append(BfCodecContext *ctx, BfCodec c, int level, co
 extern uint32_t bf_crc32c(const void *p, size_t n);
 extern uint32_t bf_crc32c_extend(uint32_t crc, const void *p, size_t n);
 extern uint32_t bf_crc32(const void *p, size_t n);
+extern uint32_t bf_crc32_extend(uint32_t crc, const void *p, size_t n);
 
 #endif

@@ -168,7 +168,14 @@ bf_crc32c(const void *p, size_t n)
 }
 
 uint32_t
+bf_crc32_extend(uint32_t crc, const void *p, size_t n)
+{
+	/* A null pointer would mean another thing. */
+	return (uint32_t) crc32_z(crc, n > 0 ? p : (const void *) "", n);
+}
+
+uint32_t
 bf_crc32(const void *p, size_t n)
 {
-	return (uint32_t) crc32_z(0, n > 0 ? p : (const void *) "", n);
+	return bf_crc32_extend(0, p, n);
 }
