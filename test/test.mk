@@ -151,6 +151,18 @@ large-table: $(BUILD)/core/large_table
 
 -include $(LARGE_OBJ:.o=.d)
 
+# A tool that rewrites a Parquet file.
+WRITE_OBJ = $(patsubst %.c,$(BUILD)/core/%.o,test/bench/parquet_write.c test/unit/lib/host_posix.c) \
+	$(CORE_OBJ)
+
+$(BUILD)/core/parquet_write: $(WRITE_OBJ)
+	$(CORE_CC) $^ $(CORE_LIBS) -o $@
+
+.PHONY: parquet-write
+parquet-write: $(BUILD)/core/parquet_write
+
+-include $(WRITE_OBJ:.o=.d)
+
 # --- Everything ---------------------------------------------------------------------------------
 .PHONY: test regress isolation tap
 test: deps ## Everything: core, lints, unit, fuzz replay, SQL, isolation, TAP

@@ -7,12 +7,13 @@
  * The upper half of a value's 64-bit hash chooses the block, the lower half a bit in each word.
  * What is hashed is the value as PLAIN has it, without a length.
  */
+#include "parquet/bloom.h"
 #include "parquet/internal.h"
 #include "parquet/prune.h"
 
 #include <xxhash.h>
 
-#define BLOCK_BYTES 32
+#define BLOCK_BYTES BFI_BLOOM_BLOCK_BYTES
 #define HEADER_BYTES_MAX 128
 
 struct BfParquetBloom
@@ -168,11 +169,8 @@ bf_parquet_bloom(BfParquetFile *f, BfArena *a, int32_t rg, int32_t field, BfParq
 static bool
 block_has(const uint8_t *block, uint32_t key)
 {
-	static const uint32_t salt[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-									 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-
-	for (uint32_t i = 0; i < 8; i++)
-		if ((bf_load32le(block + 4 * (size_t) i) >> ((key * salt[i]) >> 27) & 1) == 0)
+	for (uint32_t i = 0; i < BFI_BLOOM_WORDS; i++)
+		if ((bf_load32le(block + 4 * (size_t) i) >> bfi_bloom_bit(key, i) & 1) == 0)
 			return false;
 	return true;
 }
@@ -183,7 +181,7 @@ bf_parquet_bloom_may_have(const BfParquetBloom *b, const BfValue *value, bool *m
 	uint8_t buf[16] = {0};
 	BfView bytes;
 	uint64_t hash;
-	uint64_t block;
+	uint32_t block;
 	const uint8_t *p;
 
 	BF_ASSERT(!value->is_null && bf_type_storage(value->type) == b->leaf->storage);
@@ -195,7 +193,7 @@ bf_parquet_bloom_may_have(const BfParquetBloom *b, const BfValue *value, bool *m
 		case PHYSICAL_ONE: break;
 	}
 	hash = XXH64(bytes.len > 0 ? bytes.ptr : buf, bytes.len, 0);
-	block = ((hash >> 32) * b->n_blocks) >> 32;
+	block = bfi_bloom_block(hash, b->n_blocks);
 	BF_ASSERT(block < b->n_blocks);
 	BF_TRY(bf_source_window(b->file->source, b->at + (int64_t) block * BLOCK_BYTES, BLOCK_BYTES, &p,
 							err));
