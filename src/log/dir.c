@@ -197,6 +197,13 @@ bf_log_dir_n_segments(const BfLogDir *d)
 	return d->n_segments;
 }
 
+int64_t
+bf_log_dir_newest_snapshot(const BfLogDir *d)
+{
+	BF_ASSERT(d->n_snapshots >= 0);
+	return d->n_snapshots > 0 ? d->snapshots[d->n_snapshots - 1] : -1;
+}
+
 const BfSegmentInfo *
 bf_log_dir_segment(const BfLogDir *d, int32_t i)
 {

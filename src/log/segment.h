@@ -63,6 +63,8 @@ extern BfStatus bf_log_dir_open(BfArena *a, const char *dir, BfLogCounters *coun
 								BfLogDir **out, BfError *err) BF_MUST_CHECK;
 extern int32_t bf_log_dir_n_segments(const BfLogDir *d);
 extern const BfSegmentInfo *bf_log_dir_segment(const BfLogDir *d, int32_t i);
+/* The offset that the newest snapshot of open transactions is named after; -1 = there is none. */
+extern int64_t bf_log_dir_newest_snapshot(const BfLogDir *d);
 /* First offset kept, and one past the last complete batch's last offset (tolerant walk of the
  * tail). Both 0 when there is no segment. */
 extern BfStatus
@@ -71,6 +73,10 @@ bf_log_dir_bounds(BfLogDir *d, int64_t *start, int64_t *end, BfError *err) BF_MU
  * Timestamps may be out of order: records after it may have smaller ones. */
 extern BfStatus
 bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err) BF_MUST_CHECK;
+/* Takes entries of segments out of `wanted` that have no record with timestamp >= t: of those that
+ * begin behind the first wanted entry and end before `before`; never of the last one. */
+extern BfStatus bf_log_dir_leave_older(BfArena *a, BfLogDir *d, int64_t t_ms, int64_t before,
+									   BfRangeSet *wanted, BfError *err) BF_MUST_CHECK;
 
 /* For read_committed: the first offset of the earliest transaction without an end in the log, else
  * the log's end. Reads headers, from where a snapshot or a .txnindex allows it to begin. */

@@ -10,7 +10,8 @@
  * ends, the batches go on: a live, damaged or cut index costs time but loses nothing.
  *
  * Whole segments are passed over when neither their index nor the batches after its last entry
- * reach t. Timestamps may be out of order, so there is no bisecting over segments.
+ * reach t. Timestamps may be out of order, so there is no bisecting over segments; and those behind
+ * the first that reaches t may be older all the same (bf_log_dir_leave_older).
  */
 
 typedef struct TimeSearch
@@ -111,6 +112,17 @@ search_segment(TimeSearch *s, int32_t i, BfError *err)
 	return search_from(s, -1, 0, &lied, err);
 }
 
+/* Fails with the segment's name. */
+static BfStatus
+search(TimeSearch *s, int32_t i, BfError *err)
+{
+	BfStatus status = search_segment(s, i, err);
+
+	if (status != BF_OK && s->seg.info != NULL)
+		bf_error_object(err, s->seg.info->path);
+	return status;
+}
+
 BfStatus
 bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *err)
 {
@@ -123,12 +135,54 @@ bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *
 		return BF_OK;
 	BF_TRY(bfi_segment_init(d->arena, d, true, &s.seg, err));
 	for (int32_t i = 0; i < d->n_segments && !s.found && status == BF_OK; i++)
-		status = search_segment(&s, i, err);
-	if (status != BF_OK && s.seg.info != NULL)
-		bf_error_object(err, s.seg.info->path);
+		status = search(&s, i, err);
 	bfi_segment_close(&s.seg);
 	BF_ASSERT(!s.found || s.offset >= start);
 	if (s.found)
 		*offset = s.offset;
 	return status;
+}
+
+/* Segments in the middle of `wanted`, that end before `before`, and how many of them are older. */
+static BfStatus
+find_older(TimeSearch *s, const BfRangeSet *wanted, int64_t before, BfRange *older, int32_t *n,
+		   BfError *err)
+{
+	const BfSegmentInfo *all = s->dir->segments;
+
+	*n = 0;
+	for (int32_t i = bfi_dir_find(s->dir, wanted->ranges[0].first) + 1;
+		 i + 1 < s->dir->n_segments && all[i + 1].base_offset <= before; i++)
+	{
+		BfRange here = {all[i].base_offset, all[i + 1].base_offset - 1};
+		BfRangeSet one = {1, &here};
+
+		if (!bf_rangeset_overlaps(wanted, &one))
+			continue;
+		s->found = false;
+		BF_TRY(search(s, i, err));
+		if (!s->found)
+			older[(*n)++] = here;
+	}
+	BF_ASSERT(*n < s->dir->n_segments);
+	return BF_OK;
+}
+
+BfStatus
+bf_log_dir_leave_older(BfArena *a, BfLogDir *d, int64_t t_ms, int64_t before, BfRangeSet *wanted,
+					   BfError *err)
+{
+	TimeSearch s = {.dir = d, .t = t_ms};
+	BfRangeSet older = {0, NULL};
+	BfStatus status;
+
+	if (wanted->n == 0 || d->n_segments < 3)
+		return BF_OK;
+	BF_NEW_RAW(a, older.ranges, d->n_segments, err);
+	BF_TRY(bfi_segment_init(d->arena, d, true, &s.seg, err));
+	status = find_older(&s, wanted, before, older.ranges, &older.n, err);
+	bfi_segment_close(&s.seg);
+	if (status != BF_OK || older.n == 0)
+		return status;
+	return bf_rangeset_subtract(a, wanted, &older, wanted, err);
 }

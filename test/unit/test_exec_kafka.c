@@ -6,6 +6,7 @@
 
 #include "exec/read/kafka_dir.h"
 #include "exec/read/kafka_reader.h"
+#include "log/writer.h"
 #include "unit/lib/md5.h"
 
 static const char *const partitions[] = {
@@ -319,6 +320,90 @@ TEST(kafka_time_range_skips_segments_and_batches)
 	EXPECT(some.n > 0);
 	EXPECT(c.segments_skipped >= 1);
 	EXPECT(c.batches_read <= 4);
+}
+
+/* ---- young and old segments in turns ---- */
+
+#define OLD 1000000
+#define YOUNG 2000000
+#define BLOCK_BATCHES 30
+
+/* Blocks of batches of ten records, a few segments each: every other one is old. Returns the number
+ * of records. */
+static int64_t
+make_turns(BfArena *a, const char *dir, int n_blocks)
+{
+	static const char text[400];
+	BfLedgerOptions options = {.codec = BF_CODEC_NONE, .segment_bytes_max = 40000};
+	BfView values[10];
+	BfLedgerWriter *w;
+
+	for (int i = 0; i < 10; i++)
+		values[i] = (BfView){(const uint8_t *) text, sizeof text};
+	if (bf_ledger_writer_open(a, dir, (BfLedgerEnd){0, 0, 0}, &options, &w, &test_err) != BF_OK)
+		return -1;
+	for (int i = 0; i < n_blocks * BLOCK_BATCHES; i++)
+		if (bf_ledger_append(w, values, 10, (i / BLOCK_BATCHES % 2 == 0 ? YOUNG : OLD) + i,
+							 &test_err) != BF_OK)
+			return -1;
+	return bf_ledger_writer_close(w, &test_err) == BF_OK ? n_blocks * BLOCK_BATCHES * 10 : -1;
+}
+
+/* That no transaction is open at an offset. */
+static void
+put_snapshot(BfArena *a, const char *dir, int64_t offset)
+{
+	uint8_t bytes[10] = {0, 1};
+	FILE *f = fopen(bf_arena_printf(a, "%s/%020lld.snapshot", dir, (long long) offset), "wb");
+
+	REQUIRE(f != NULL);
+	bf_store32be(bytes + 2, bf_crc32c(bytes + 6, 4));
+	EXPECT_EQ(fwrite(bytes, 1, sizeof bytes, f), sizeof bytes);
+	fclose(f);
+}
+
+/* The rows that are young enough, and that many segments and no more were not read. */
+static void
+check_turns(const char *dir, int64_t n, bool committed, int64_t least, int64_t most)
+{
+	BfArena *a = test_arena();
+	BfKafkaRange range = everything;
+	BfLogCounters c = {.segments_read = 0};
+	Rows rows;
+
+	range.time_first_ms = YOUNG;
+	REQUIRE_OK(list_rows(a, dir, committed, &range, &c, &rows));
+	EXPECT_EQ(rows.n, n / 2);
+	for (int64_t i = 0; i < rows.n; i++)
+		EXPECT_EQ(rows.offsets[i] / (BLOCK_BATCHES * 10) % 2, 0);
+	if (c.segments_skipped < least || c.segments_skipped > most)
+		test_fail(__FILE__, __LINE__, "%lld segments are skipped", (long long) c.segments_skipped);
+}
+
+TEST(kafka_time_range_skips_old_segments_behind_young_ones)
+{
+	BfArena *a = test_arena();
+	const char *dir = test_path("topic-0");
+	int64_t n = make_turns(a, dir, 6);
+	BfLogDir *d;
+
+	REQUIRE(n > 0);
+	REQUIRE_OK(bf_log_dir_open(a, dir, NULL, &d, &test_err));
+	EXPECT(bf_log_dir_n_segments(d) >= 15);
+	check_turns(dir, n, false, 4, 9);
+	/* Where a transaction may be open nothing is left out. */
+	check_turns(dir, n, true, 0, 0);
+	put_snapshot(a, dir, n / 2);
+	check_turns(dir, n, true, 1, 4);
+	/* Without indexes there is more to read and nothing else to see. */
+	for (int32_t i = 0; i < bf_log_dir_n_segments(d); i++)
+	{
+		char *index = bf_arena_strdup(a, bf_log_dir_segment(d, i)->path);
+
+		index = bf_arena_printf(a, "%.*s.timeindex", (int) strlen(index) - 4, index);
+		EXPECT_EQ(remove(index), 0);
+	}
+	check_turns(dir, n, false, 4, 9);
 }
 
 TEST(kafka_headers_are_json)

@@ -484,6 +484,29 @@ has_merged(const BfLogDir *d)
 	return false;
 }
 
+/* Behind the first record that is young enough there may be segments without any. One in which a
+ * transaction can be open is read all the same: it hides what is behind it. */
+static BfStatus
+leave_older(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError *err)
+{
+	int64_t before = INT64_MAX;
+	int64_t open;
+
+	if (r->scope.wanted.n == 0)
+		return BF_OK;
+	if (read_committed)
+	{
+		before = bf_log_dir_newest_snapshot(d);
+		if (before <= r->scope.wanted.ranges[0].first)
+			return BF_OK;
+		BF_TRY(bf_log_dir_open_before(d, before, &open, err));
+		if (open != INT64_MAX)
+			return BF_OK;
+	}
+	return bf_log_dir_leave_older(a, d, r->scope.range.time_first_ms, before, &r->scope.wanted,
+								  err);
+}
+
 /* Turns the bounds into ranges of offsets as small as the indexes can tell. */
 static BfStatus
 plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError *err)
@@ -504,6 +527,7 @@ plan_walk(BfArena *a, KafkaReader *r, BfLogDir *d, bool read_committed, BfError 
 	{
 		BF_TRY(bf_log_dir_offset_for_time(d, r->scope.range.time_first_ms, &offset, err));
 		BF_TRY(keep_between(a, &r->scope.wanted, offset, BF_ENTRY_MAX, err));
+		BF_TRY(leave_older(a, r, d, read_committed, err));
 	}
 	if (read_committed && r->scope.wanted.n > 0)
 		BF_TRY(stop_at_open(a, r, d, err));
