@@ -471,7 +471,7 @@ done <<'CODE'
 malloc void *malloc(unsigned long); void *f(void) { void *(*p)(unsigned long) = malloc; return p(1); }
 malloc void *f(unsigned long n) { return __builtin_malloc(n); }
 strdup char *strdup(const char *); struct { char *(*a)(const char *); } s = {strdup};
-usleep int f(void) { return usleep (5); }
+usleep int usleep(unsigned); int f(void) { return usleep (5); }
 strcasecmp int strcasecmp(const char *, const char *); int (*f(void))(const char *, const char *) { return strcasecmp; }
 __ctype_b_loc const unsigned short **__ctype_b_loc(void); int f(int c) { return (*__ctype_b_loc())[c]; }
 toupper int toupper(int); int (*f(void))(int) { return toupper; }

@@ -50,6 +50,17 @@ mix_value(Seen *s, const BfValue *v)
 	}
 }
 
+/* What is kept gives its bytes back when its arena goes, so a budget lives as long. */
+static BfKeepBudget *
+new_budget(BfArena *a, size_t bytes_max)
+{
+	BfKeepBudget *budget = bf_arena_alloc(a, sizeof *budget);
+
+	BF_ASSERT(budget != NULL);
+	*budget = (BfKeepBudget){.bytes_max = bytes_max};
+	return budget;
+}
+
 static BfStatus
 read_all(BfArena *a, BfReader *r, Seen *out)
 {
@@ -243,7 +254,7 @@ TEST(exec_keep_little_memory)
 TEST(exec_keep_budget)
 {
 	BfArena *a = test_arena();
-	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepBudget *budget = new_budget(a, (size_t) 64 << 20);
 
 	for (int round = 0; round < 2; round++)
 	{
@@ -255,22 +266,22 @@ TEST(exec_keep_budget)
 		Seen seen;
 		Case c;
 
-		budget.bytes = 0;
+		budget->bytes = 0;
 		REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
-		REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+		REQUIRE_OK(bf_keep_new(a, budget, &count, &k, &test_err));
 		REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
 		for (int i = 0; i < 3; i++)
 			REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
 		if (round == 0)
 			EXPECT_EQ(count.rows_kept, bf_parquet_n_rows(c.file));
 		else
-			EXPECT(count.rows_kept > 0 && budget.bytes <= budget.bytes_max);
+			EXPECT(count.rows_kept > 0 && budget->bytes <= budget->bytes_max);
 		for (int32_t i = 0, kept = 0; i < u->n_groups; i++)
 		{
 			kept += u->groups[i].kept;
 			EXPECT(round == 0 || kept < u->n_groups);
 		}
-		budget.bytes_max = budget.bytes / 2;
+		budget->bytes_max = budget->bytes / 2;
 		for (int32_t i = 0; i < u->n_groups; i++)
 			bfi_kept_drop(u, &u->groups[i]);
 	}
@@ -280,7 +291,7 @@ TEST(exec_keep_budget)
 TEST(exec_keep_not_at_once)
 {
 	BfArena *a = test_arena();
-	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepBudget *budget = new_budget(a, (size_t) 64 << 20);
 	BfKeepCounters count = {0};
 	BfParquetCounters counters = {0};
 	BfRowFilter what = {.prune = BF_PRUNE_ALL};
@@ -292,7 +303,7 @@ TEST(exec_keep_not_at_once)
 	Case c;
 
 	REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
-	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_new(a, budget, &count, &k, &test_err));
 	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
 	REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
 	EXPECT_EQ(count.rows_kept, 0);
@@ -314,7 +325,7 @@ TEST(exec_keep_not_at_once)
 TEST(exec_keep_bounds)
 {
 	BfArena *a = test_arena();
-	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepBudget *budget = new_budget(a, (size_t) 64 << 20);
 	BfKeepCounters count = {0};
 	BfParquetCounters counters = {0};
 	BfValue v = {.type = BF_TYPE(INT64), .v.i64 = 2000};
@@ -326,7 +337,7 @@ TEST(exec_keep_bounds)
 	Case c;
 
 	REQUIRE_OK(open_case(a, "parquet_prune/no_index", &c));
-	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_new(a, budget, &count, &k, &test_err));
 	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
 	for (int i = 0; i < 40 && count.rows_kept < bf_parquet_n_rows(c.file); i++)
 		REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &seen));
@@ -401,7 +412,7 @@ TEST(exec_keep_spans)
 	static const int32_t fields[] = {0};
 	const BfProjection p = {.schema = &schema, .fields = fields, .n_fields = 1};
 	BfArena *a = test_arena();
-	BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+	BfKeepBudget *budget = new_budget(a, (size_t) 64 << 20);
 	BfKeepCounters count = {0};
 	BfValue v = {.type = BF_TYPE(INT64)};
 	BfPred pred = {.kind = BF_PRED_EQ, .field = 0, .n_values = 1, .values = &v};
@@ -410,7 +421,7 @@ TEST(exec_keep_spans)
 	BfKept *u;
 	Seen seen;
 
-	REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+	REQUIRE_OK(bf_keep_new(a, budget, &count, &k, &test_err));
 	REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
 	for (int i = 0; i < 2; i++)
 		REQUIRE_OK(read_ramp(a, u, &p, &what, &seen));
@@ -437,7 +448,7 @@ TEST(exec_keep_nested)
 	for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++)
 	{
 		BfArena *a = bf_arena_new(test_host(), "keep", (size_t) 1 << 28);
-		BfKeepBudget budget = {.bytes_max = (size_t) 64 << 20};
+		BfKeepBudget *budget = new_budget(a, (size_t) 64 << 20);
 		BfKeepCounters count = {0};
 		BfParquetCounters counters = {0};
 		BfRowFilter what = {.prune = BF_PRUNE_ALL};
@@ -448,7 +459,7 @@ TEST(exec_keep_nested)
 		Case c;
 
 		REQUIRE_OK(open_case(a, nested[i], &c));
-		REQUIRE_OK(bf_keep_new(a, &budget, &count, &k, &test_err));
+		REQUIRE_OK(bf_keep_new(a, budget, &count, &k, &test_err));
 		REQUIRE_OK(bf_keep_unit(k, "u", 1, &u, &test_err));
 		REQUIRE_OK(read_kept(a, u, &c, &what, &counters, &first));
 		for (int round = 0; round < 3; round++)

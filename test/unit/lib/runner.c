@@ -19,6 +19,12 @@
 #define TEST_SECONDS_MAX 120
 #define TEST_ARENA_BYTES_MAX ((size_t) 2 << 30)
 
+const char *
+__asan_default_options(void)
+{
+	return "detect_stack_use_after_return=1";
+}
+
 typedef struct Test
 {
 	const char *name;

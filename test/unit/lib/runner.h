@@ -100,4 +100,8 @@ extern BfError test_err;
 					  (long long) test_err.offset, (long long) (off), test_err.text);          \
 	} while (0)
 
+/* The sanitizer's runtime asks; what newer compilers look for by themselves, older ones shall see.
+ */
+extern const char *__asan_default_options(void);
+
 #endif
