@@ -6,7 +6,8 @@
  *   FORGET_SHADOW   where durable state is kept: <inode> is a file's bytes or a directory's names
  *                   as of its last sync (a name per line: "f" or "d", inode, name)
  *   FORGET_LOG      a line per call: "<pid> sync|syncdir|rename|unlink|rmdir <path>"; syncs of WAL
- *                   are "<pid> wal <path>"
+ *                   are "<pid> wal <path>"; a file that a process closes for the last time with
+ *                   bytes that it wrote and did not sync is "<pid> untold <path>"
  *
  *   FORGET_FAIL     a file that holds the end of a path: syncs of files and directories whose
  * path ends so fail with EIO while it is there
@@ -166,6 +167,112 @@ must_fail(int fd)
 	return true;
 }
 
+/* ---- files with bytes that this process has written and not synced ---- */
+
+#define DIRTY_MAX 4096
+
+static ino_t dirty[DIRTY_MAX];
+static int n_dirty;
+
+static bool
+watched(int fd, char *path, struct stat *st)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	if (n <= 0 || fstat(fd, st) != 0 || !S_ISREG(st->st_mode))
+		return false;
+	path[n] = '\0';
+	return lies_under(path, getenv("FORGET_ROOT"));
+}
+
+static int
+find_dirty(ino_t inode)
+{
+	int i = 0;
+
+	while (i < n_dirty && dirty[i] != inode)
+		i++;
+	return i;
+}
+
+static void
+written(int fd)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int saved = errno;
+
+	if (watched(fd, path, &st) && find_dirty(st.st_ino) == n_dirty)
+	{
+		if (n_dirty == DIRTY_MAX)
+			abort();
+		dirty[n_dirty++] = st.st_ino;
+	}
+	errno = saved;
+}
+
+static void
+clean(int fd)
+{
+	struct stat st;
+	int i = fstat(fd, &st) == 0 ? find_dirty(st.st_ino) : n_dirty;
+
+	if (i < n_dirty)
+		dirty[i] = dirty[--n_dirty];
+}
+
+/* Is the file open by another descriptor of this process? */
+static bool
+open_elsewhere(int fd, const struct stat *st)
+{
+	struct stat other;
+
+	for (int i = 0; i < 1024; i++)
+		if (i != fd && fstat(i, &other) == 0 && other.st_ino == st->st_ino &&
+			other.st_dev == st->st_dev)
+			return true;
+	return false;
+}
+
+ssize_t
+pwrite(int fd, const void *buf, size_t n, off_t pos)
+{
+	REAL(ssize_t, pwrite, int, const void *, size_t, off_t);
+
+	written(fd);
+	return real(fd, buf, n, pos);
+}
+
+ssize_t
+pwrite64(int fd, const void *buf, size_t n, off64_t pos)
+{
+	REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t);
+
+	written(fd);
+	return real(fd, buf, n, pos);
+}
+
+int
+close(int fd)
+{
+	REAL(int, close, int);
+	int saved = errno;
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (n_dirty > 0 && watched(fd, path, &st) && find_dirty(st.st_ino) < n_dirty &&
+		!open_elsewhere(fd, &st))
+	{
+		clean(fd);
+		note("untold", path);
+	}
+	errno = saved;
+	return real(fd);
+}
+
 int
 fsync(int fd)
 {
@@ -173,7 +280,10 @@ fsync(int fd)
 	int rc = must_fail(fd) ? -1 : real(fd);
 
 	if (rc == 0)
+	{
 		synced(fd);
+		clean(fd);
+	}
 	return rc;
 }
 
@@ -184,7 +294,10 @@ fdatasync(int fd)
 	int rc = must_fail(fd) ? -1 : real(fd);
 
 	if (rc == 0)
+	{
 		synced(fd);
+		clean(fd);
+	}
 	return rc;
 }
 

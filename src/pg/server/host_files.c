@@ -4,7 +4,8 @@
  * A file handle of the core is a virtual descriptor of the server, which closes real ones that were
  * not used for a while and opens them again: a session may have more files open than the system
  * lets it. Files are only ever opened again by the path that they had; none of the core is renamed
- * or replaced while it is open.
+ * or replaced while it is open. What was written is synced through the opening that wrote it
+ * (host_dirty.c).
  */
 #include "pg/server/host_internal.h"
 
@@ -15,9 +16,8 @@
 #include "storage/fd.h"
 #include "utils/wait_event.h"
 
-/* Valid until another file is opened. */
-static int
-raw_descriptor(File file)
+int
+bifang_raw_descriptor(File file)
 {
 	/* Opens it again where it was closed, which FileGetRawDesc itself does from version 18 on. */
 	return FileSize(file) < 0 ? -1 : FileGetRawDesc(file);
@@ -54,7 +54,7 @@ bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, 
 		}
 		return bf_error_errno(err, e, path, "open file");
 	}
-	fd = raw_descriptor(opened);
+	fd = bifang_raw_descriptor(opened);
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 	{
 		FileClose(opened);
@@ -71,6 +71,7 @@ bifang_host_close(const BfHost *h, int file)
 {
 	(void) h;
 	Assert(file > 0);
+	bifang_dirty_forget(file);
 	FileClose(file);
 }
 
@@ -121,6 +122,7 @@ bifang_host_write_at(const BfHost *h, int file, int64_t pos, const void *buf, si
 
 	(void) h;
 	Assert(pos >= 0);
+	BF_TRY(bifang_dirty_hold(file, err));
 	while (len > 0)
 	{
 		ssize_t n =
@@ -144,6 +146,7 @@ bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err)
 {
 	(void) h;
 	Assert(size >= 0);
+	BF_TRY(bifang_dirty_hold(file, err));
 	while (FileTruncate(file, size, WAIT_EVENT_DATA_FILE_TRUNCATE) != 0)
 		if (errno != EINTR)
 			return bf_error_errno(err, errno, "", "truncate file");
@@ -153,14 +156,8 @@ bifang_host_truncate(const BfHost *h, int file, int64_t size, BfError *err)
 BfStatus
 bifang_host_sync(const BfHost *h, int file, BfError *err)
 {
-	int fd = raw_descriptor(file);
-	int rc;
-
 	(void) h;
-	pgstat_report_wait_start(WAIT_EVENT_DATA_FILE_SYNC);
-	rc = fd < 0 ? -1 : pg_fdatasync(fd);
-	pgstat_report_wait_end();
-	if (rc != 0)
+	if (!bifang_dirty_sync(file))
 		return bf_error_errno(err, errno, "", "fsync file");
 	return BF_OK;
 }
@@ -197,6 +194,7 @@ bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to, int6
 					   int64_t len, BfError *err)
 {
 	Assert(from_pos >= 0 && to_pos >= 0 && len >= 0);
+	BF_TRY(bifang_dirty_hold(to, err));
 	while (len > 0)
 	{
 		loff_t in = from_pos;
@@ -206,8 +204,8 @@ bifang_host_copy_range(const BfHost *h, int from, int64_t from_pos, int to, int6
 		int out_fd;
 
 		BF_TRY(bf_check_cancel(h, err));
-		out_fd = raw_descriptor(to);
-		in_fd = raw_descriptor(from); /* the server keeps more than two */
+		out_fd = bifang_raw_descriptor(to);
+		in_fd = bifang_raw_descriptor(from); /* the server keeps more than two */
 		if (in_fd >= 0 && out_fd >= 0)
 			n = copy_file_range(in_fd, &in, out_fd, &out, (size_t) Min(len, (int64_t) 64 << 20), 0);
 		if (n < 0 && errno == EINTR)

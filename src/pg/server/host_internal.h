@@ -1,13 +1,34 @@
 /*
  * pg/server/host_internal.h: the callbacks of the host, which host.c makes one of; each does what
- * base/host.h says of its member and raises nothing.
+ * base/host.h says of its member and raises nothing. And what their files share.
  */
 #ifndef BIFANG_PG_SERVER_HOST_INTERNAL_H
 #define BIFANG_PG_SERVER_HOST_INTERNAL_H
 
 #include "postgres.h"
 
+#include "storage/fd.h"
+
 #include "base/host.h"
+
+/* --- host_files.c -------------------------------------------------------------------------------
+ */
+
+/* -1, errno says why. Valid until another file is opened. */
+extern int bifang_raw_descriptor(File file);
+
+/* --- host_dirty.c -------------------------------------------------------------------------------
+ */
+
+/* Before a file is written or cut. */
+extern BfStatus bifang_dirty_hold(File file, BfError *err) BF_MUST_CHECK;
+/* All that was written is durable, or false with errno; once false, always so. */
+extern bool bifang_dirty_sync(File file);
+/* Before a file is closed. */
+extern void bifang_dirty_forget(File file);
+
+/* --- the callbacks ------------------------------------------------------------------------------
+ */
 
 extern void *bifang_host_alloc(const BfHost *h, size_t size);
 extern void bifang_host_free(const BfHost *h, void *ptr, size_t size);
