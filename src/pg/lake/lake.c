@@ -10,6 +10,8 @@
  * engine that moves the pointer in between makes us start again from its metadata. A transaction
  * with one snapshot for all its statements commits what that snapshot shows and fails when the
  * table changed since.
+ *
+ * A ledger whose rows can't be read, as is needed to learn their partitions, is passed over.
  */
 #include "postgres.h"
 
@@ -28,6 +30,7 @@
 #include "exec/read/ledger_first_rows.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
+#include "pg/lake/damage.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
 #include "pg/lake/metrics.h"
@@ -62,6 +65,7 @@ typedef struct Commit
 	Piece *pieces;	 /* of one ledger */
 	int n_pieces;
 	int n_pieces_max;
+	List *damaged; /* BifangLedger * that were passed over */
 	BfIceNewFile *files;
 	BfRangeSet *ranges; /* of each file */
 	int n_files;
@@ -149,17 +153,16 @@ visit_first_row(void *arg, const BfSchema *schema, const BfBatch *one_row, BfRan
 }
 
 /* An offload file is read row by row: it was written before the lake named its rows. */
-static void
-pieces_of_offload(Commit *c, const BifangLedger *l, const BfRangeSet *ranges)
+static BfStatus
+read_offload(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet *ranges,
+			 BfError *err)
 {
 	const BfSchema *schema = c->t.ice->schema;
 	BfSchema sources = {.schema_id = schema->schema_id};
 	int32_t *fields = palloc(sizeof *fields * (Size) c->spec->n_fields);
 	BfProjection projection = {.schema = schema, .fields = fields, .want_entry = true};
-	BfArena *arena = bifang_arena(c->cxt, "offload file", BIFANG_ARENA_MAX_SCAN);
 	BfReader *reader;
 	const BfBatch *batch;
-	BfError err = {0};
 
 	sources.fields = palloc(sizeof *sources.fields * (Size) c->spec->n_fields);
 	for (int32_t i = 0; i < c->spec->n_fields; i++)
@@ -171,43 +174,45 @@ pieces_of_offload(Commit *c, const BifangLedger *l, const BfRangeSet *ranges)
 		fields[projection.n_fields++] = f;
 		sources.fields[sources.n_fields++] = schema->fields[f];
 	}
-	BIFANG_CHECK(bf_exec_ledger_reader(arena, BF_LEDGER_OFFLOAD, l->offload_path, ranges,
-									   &projection, NULL, &reader, &err),
-				 &err);
+	BF_TRY(bf_exec_ledger_reader(arena, BF_LEDGER_OFFLOAD, l->offload_path, ranges, &projection,
+								 NULL, &reader, err));
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		BIFANG_CHECK(reader->next(reader, &batch, &err), &err);
+		BF_TRY(reader->next(reader, &batch, err));
 		if (batch == NULL)
-			break;
+			return BF_OK;
 		for (int32 row = 0; row < batch->n_rows; row++)
 		{
 			c->key->len = 0;
-			BIFANG_CHECK(
-				bifang_partition_of_row(c->spec, &sources, batch, row, c->values, c->key, &err),
-				&err);
-			BIFANG_CHECK(add_piece(c, (BfRange){batch->entry[row], batch->entry[row]}, &err), &err);
+			BF_TRY(bifang_partition_of_row(c->spec, &sources, batch, row, c->values, c->key, err));
+			BF_TRY(add_piece(c, (BfRange){batch->entry[row], batch->entry[row]}, err));
 		}
 	}
-	bifang_arena_free(arena);
 }
 
-static void
-collect_pieces(Commit *c, const BifangLedger *l, const BfRangeSet *ranges)
+static BfStatus
+pieces_of_offload(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfError *err)
 {
-	BfError err = {0};
+	BfArena *arena = bifang_arena(c->cxt, "offload file", BIFANG_ARENA_MAX_SCAN);
+	BfStatus status = read_offload(c, arena, l, ranges, err);
 
+	bifang_arena_free(arena);
+	return status;
+}
+
+static BfStatus
+collect_pieces(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfError *err)
+{
 	c->n_pieces = 0;
 	c->key->len = 0;
-	if (c->spec == NULL)
-		for (int32_t i = 0; i < ranges->n; i++)
-			BIFANG_CHECK(add_piece(c, ranges->ranges[i], &err), &err);
-	else if (l->state == BIFANG_LEDGER_OFFLOADED)
-		pieces_of_offload(c, l, ranges);
-	else
-		BIFANG_CHECK(
-			bf_exec_ledger_first_rows(c->arena, l->live_dir, ranges, visit_first_row, c, &err),
-			&err);
+	if (c->spec != NULL && l->state == BIFANG_LEDGER_OFFLOADED)
+		return pieces_of_offload(c, l, ranges, err);
+	if (c->spec != NULL)
+		return bf_exec_ledger_first_rows(c->arena, l->live_dir, ranges, visit_first_row, c, err);
+	for (int32_t i = 0; i < ranges->n; i++)
+		BF_TRY(add_piece(c, ranges->ranges[i], err));
+	return BF_OK;
 }
 
 static int
@@ -291,7 +296,14 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 	int start = 0;
 	BfError err = {0};
 
-	collect_pieces(c, l, uncovered);
+	if (collect_pieces(c, l, uncovered, &err) != BF_OK)
+	{
+		if (!bifang_ledger_is_damaged(l, &err))
+			bifang_report(&err);
+		bifang_ledger_passed_over(l, &err, "is not committed");
+		c->damaged = lappend(c->damaged, unconstify(BifangLedger *, l));
+		return;
+	}
 	if (c->n_pieces > 1)
 		qsort(c->pieces, (size_t) c->n_pieces, sizeof *c->pieces, compare_pieces);
 	while (start < c->n_pieces)
@@ -409,7 +421,9 @@ commit_once(Oid relid, BifangCommitResult *result)
 			const BifangLedger *l = lfirst(lc);
 
 			Assert(l->end_entry >= 0);
-			(void) bifang_catalog_prune_appends(l->id, l->end_entry, snap);
+			/* Where a damaged one ended at what time helps to tell what is gone. */
+			if (!list_member_ptr(c.damaged, l))
+				(void) bifang_catalog_prune_appends(l->id, l->end_entry, snap);
 		}
 	UnregisterSnapshot(snap);
 	CommandCounterIncrement();

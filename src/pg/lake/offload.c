@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "log/offload.h"
+#include "pg/lake/damage.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
 #include "pg/lake/partitions.h"
@@ -255,9 +256,9 @@ copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 		schema_json = pnstrdup((const char *) schema.ptr, schema.len);
 		status = bf_offload_write(arena, l->live_dir, n_entries, schema_json, path, &bytes, &err);
 	}
-	if (status == BF_ERR_CORRUPT || status == BF_ERR_NOTFOUND)
+	if (status != BF_OK && bifang_ledger_is_damaged(l, &err))
 	{
-		bifang_warn(WARNING, &err);
+		bifang_ledger_passed_over(l, &err, "is not offloaded");
 		bytes = -1;
 	}
 	else

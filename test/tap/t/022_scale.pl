@@ -77,7 +77,7 @@ my $log = '00000000000000000000.log';
 truncate($node->data_dir . "/$dirs[0]/$log", 20) or die "truncate: $!";
 ($rc, $out, $err) = outcome($node, q{SELECT ledgers, entries FROM bifang.offload('d')});
 is($out, '1|10', 'a damaged ledger stays where it is, the other one is offloaded');
-like($err, qr/WARNING: .*\Q$log\E/, 'and is told of');
+like($err, qr/WARNING: .*ledger \d+ of table "d" is damaged and is not offloaded.*\Q$log\E.*HINT: .*bifang.repair/s, 'and is told of');
 truncate($node->data_dir . "/$dirs[2]/$log", 20) or die "truncate: $!";
 ($rc, $out, $err) = outcome($node, q{INSERT INTO d VALUES (1); INSERT INTO d VALUES (2); SELECT count(*) FROM bifang.ledgers WHERE table_name = 'd'});
 is($rc, 0, 'rows go on coming');
@@ -88,6 +88,37 @@ is(sql(q{SELECT count(*) FROM bifang.check('d') WHERE what LIKE 'lost%'}), 2, 'c
 is("$rc $out", '0 4|32', 'a commit names the rows of damaged ledgers, too');
 ($rc, $out, $err) = outcome($node, q{SELECT count(*) FROM d WHERE i = 205});
 like($err, qr/entry \d+ is missing|damaged|cut off/, 'and no condition leaves them out');
+
+# A commit looks into ledgers for partitions; those that it can't read are left where they are. Of four ledgers the
+# first is damaged as a directory, the second as an offload file.
+sql(q{
+	CREATE TABLE years (y int, i int) PARTITION BY LIST (y);
+	CREATE FOREIGN TABLE y1 PARTITION OF years FOR VALUES IN (1) SERVER lake OPTIONS (partition_by 'truncate(10, i)');
+	CREATE FOREIGN TABLE y2 PARTITION OF years FOR VALUES IN (2) SERVER lake OPTIONS (partition_by 'truncate(10, i)')});
+for my $part (1 .. 4)
+{
+	sql("INSERT INTO y1 SELECT 1, $part * 100 + g FROM generate_series(1, 30) g");
+	sql(q{SELECT bifang.offload('y1')}) if $part == 3;
+	sql(q{SELECT bifang.roll('y1')}) if $part < 4;
+}
+sql('INSERT INTO y2 SELECT 2, g FROM generate_series(1, 30) g');
+my @ids = split /\n/, sql(q{SELECT ledger_id FROM bifang.ledger WHERE table_name = 'y1' ORDER BY ledger_id});
+@dirs = split /\n/, sql(q{SELECT coalesce(offload_path, directory) FROM bifang.ledger WHERE table_name = 'y1' ORDER BY ledger_id});
+is(scalar(grep { /\.bfo$/ } @dirs), 2, 'two ledgers are offloaded');
+truncate($node->data_dir . "/$dirs[1]", 500) or die "truncate: $!";
+truncate($node->data_dir . "/$dirs[3]/$log", 100) or die "truncate: $!";
+($rc, $out, $err) = outcome($node, q{SELECT rows FROM bifang.commit('years')});
+is($out, '90', 'two of four are committed, and the other partition');
+like($err, qr/WARNING: .*ledger $_ of table "y1" is damaged and is not committed.*HINT: .*bifang.repair\(\)/s, 'a damaged one is told of') for @ids[1, 3];
+is(sql(q{SELECT string_agg(subject, '; ' ORDER BY subject) FROM bifang.check('years')}), "y1: ledger $ids[1]; y1: ledger $ids[3]", 'check names both');
+like((outcome($node, 'SELECT count(*) FROM y1'))[2], qr/ERROR/, 'nobody reads less than there was');
+($rc, $out, $err) = outcome($node, q{SELECT bifang.roll('years'); SELECT ledgers FROM bifang.offload('years'); SELECT count(*) FROM bifang.manifest('y1'); SELECT bifang.remove_garbage() > 0});
+is($rc, 0, 'nor does it stop other work');
+is($out, "2\n2\n10\nt", 'which is done for the others');
+is(sql(q{SELECT count(*), sum(last_entry - first_entry + 1) FROM bifang.repair('y1')}), '2|60', 'repair ends them');
+is(sql(q{SELECT count(*) FROM y1}), 60, 'then the rest can be read');
+is(sql(q{SELECT rows FROM bifang.commit('years')}), 0, 'nothing else is left to commit');
+is(sql(q{SELECT count(*) FROM bifang.check('years')}), 0, 'check is content');
 
 $node->stop;
 done_testing();
