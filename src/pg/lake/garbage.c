@@ -28,7 +28,6 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "tcop/utility.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -36,6 +35,7 @@
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
 #include "pg/lake/commits.h"
+#include "pg/lake/named.h"
 #include "pg/lake/places.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
@@ -47,74 +47,6 @@
 #include "pg/write/table.h"
 
 PG_FUNCTION_INFO_V1(bifang_remove_garbage);
-
-/* What is in use --------------------------------------------------------------------------------
- */
-
-/* Everything that a row of the catalog names, of any table and server, by identity. */
-static HTAB *
-new_named(void)
-{
-	HASHCTL ctl = {.keysize = sizeof(BifangFileId),
-				   .entrysize = sizeof(BifangFileId),
-				   .hcxt = CurrentMemoryContext};
-
-	return hash_create("bifang named files", 1024, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static void
-add_named(HTAB *named, const char *path)
-{
-	BifangFileId id;
-
-	if (path != NULL && bifang_file_id(path, &id))
-		(void) hash_search(named, &id, HASH_ENTER, NULL);
-}
-
-static bool
-is_named(void *arg, BifangFileId id)
-{
-	return hash_search(arg, &id, HASH_FIND, NULL) != NULL;
-}
-
-/* The metadata, and the directory that it is the table's of. */
-static bool
-add_table(void *arg, const BifangLakeTable *row)
-{
-	add_named(arg, row->metadata_location);
-	add_named(arg, bifang_parent_of(bifang_parent_of(row->metadata_location)));
-	return true;
-}
-
-/* The live files of an offloaded ledger are in its row, but are not needed for it. */
-static HTAB *
-all_named(List *ledgers)
-{
-	HTAB *named = new_named();
-	ListCell *lc;
-
-	foreach (lc, ledgers)
-	{
-		const BifangLedger *l = lfirst(lc);
-
-		if (l->state == BIFANG_LEDGER_OPEN || l->state == BIFANG_LEDGER_CLOSED)
-			add_named(named, l->live_dir);
-		else
-			add_named(named, l->offload_path);
-	}
-	bifang_catalog_visit_tables(add_table, named);
-	return named;
-}
-
-static List *
-all_ledgers(void)
-{
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
-	List *ledgers = bifang_catalog_all_ledgers(snap);
-
-	UnregisterSnapshot(snap);
-	return ledgers;
-}
 
 /* Removing ------------------------------------------------------------------------------------ */
 
@@ -190,7 +122,8 @@ remove_path(const BifangGarbage *g, HTAB *named)
 			remove_table_directory(parent);
 		return true;
 	}
-	if (is_named(named, id) || (part && bifang_file_id(parent, &id) && is_named(named, id)))
+	if (bifang_is_named(named, id) ||
+		(part && bifang_file_id(parent, &id) && bifang_is_named(named, id)))
 	{
 		notice(g->path, "The catalog still names it, or what it belongs to.");
 		return false;
@@ -200,7 +133,7 @@ remove_path(const BifangGarbage *g, HTAB *named)
 		notice(g->path, "It is not marked as a directory of this database.");
 		return false;
 	}
-	if (bifang_remove(g->path, kind, is_named, named, &removed, &err) != BF_OK)
+	if (bifang_remove(g->path, kind, bifang_is_named, named, &removed, &err) != BF_OK)
 	{
 		bifang_warn(WARNING, &err);
 		return false;
@@ -478,8 +411,8 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
 	bifang_catalog_check_adopted();
-	ledgers = all_ledgers();
-	s.named = all_named(ledgers);
+	ledgers = bifang_ledgers_now();
+	s.named = bifang_named(ledgers, false);
 	s.removed = remove_queued(s.named, &s.files);
 	sweep_live(&s, ledgers);
 	bifang_catalog_visit_tables(sweep_table, &s);

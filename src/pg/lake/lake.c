@@ -492,17 +492,24 @@ commit_one(Oid relid, BifangCommitResult *sum)
 }
 
 Datum
+bifang_lake_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+Datum
 bifang_commit(PG_FUNCTION_ARGS)
 {
 	BifangCommitResult result = {.snapshot_id = -1};
 	List *tables;
 	ListCell *lc;
-	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	tables = bifang_tables_of(PG_GETARG_OID(0));
 	foreach (lc, tables)
 		commit_one(lfirst_oid(lc), &result);
@@ -510,5 +517,5 @@ bifang_commit(PG_FUNCTION_ARGS)
 	nulls[0] = result.snapshot_id < 0;
 	values[1] = Int32GetDatum(result.files);
 	values[2] = Int64GetDatum(result.rows);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return bifang_lake_row(fcinfo, values, nulls);
 }

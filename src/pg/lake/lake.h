@@ -6,6 +6,8 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
+
 #include "pg/write/table.h"
 
 typedef struct BifangCommitResult
@@ -21,5 +23,8 @@ typedef struct BifangCommitResult
 extern int64 bifang_table_begin_work(Oid relid, const char *function);
 /* Names every acknowledged row in the lake; the table's lock is held. */
 extern void bifang_commit_table(Oid relid, BifangCommitResult *result);
+
+/* The one row of a function whose type is a row type. */
+extern Datum bifang_lake_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 
 #endif

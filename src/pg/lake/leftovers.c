@@ -11,21 +11,16 @@
  */
 #include "pg/lake/leftovers.h"
 
-#include "catalog/pg_database.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "pg/catalog/catalog.h"
+#include "pg/lake/named.h"
 #include "pg/lake/places.h"
 #include "pg/server/encoding.h"
-#include "pg/server/remove.h"
 #include "pg/write/locks.h"
 #include "pg/write/owner.h"
 
@@ -33,56 +28,11 @@ PG_FUNCTION_INFO_V1(bifang_leftovers);
 
 typedef struct Look
 {
-	HTAB *named; /* BifangFileId of what rows name */
+	HTAB *named; /* what rows name */
 	BifangLeftVisit visit;
 	void *arg;
 	bool unmarked_only;
 } Look;
-
-/* What rows name ------------------------------------------------------------------------------ */
-
-static void
-add_named(HTAB *named, const char *path)
-{
-	BifangFileId id;
-
-	if (bifang_file_id(path, &id))
-		(void) hash_search(named, &id, HASH_ENTER, NULL);
-}
-
-static bool
-add_table(void *arg, const BifangLakeTable *row)
-{
-	add_named(arg, bifang_parent_of(bifang_parent_of(row->metadata_location)));
-	return true;
-}
-
-static HTAB *
-all_named(List *ledgers)
-{
-	HASHCTL ctl = {.keysize = sizeof(BifangFileId),
-				   .entrysize = sizeof(BifangFileId),
-				   .hcxt = CurrentMemoryContext};
-	HTAB *named =
-		hash_create("bifang named directories", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	ListCell *lc;
-
-	/* Offloaded ones wait in the queue. */
-	foreach (lc, ledgers)
-		add_named(named, ((BifangLedger *) lfirst(lc))->live_dir);
-	bifang_catalog_visit_tables(add_table, named);
-	return named;
-}
-
-static List *
-all_ledgers(void)
-{
-	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
-	List *ledgers = bifang_catalog_all_ledgers(snap);
-
-	UnregisterSnapshot(snap);
-	return ledgers;
-}
 
 /* Looking ------------------------------------------------------------------------------------- */
 
@@ -120,7 +70,7 @@ look_at(Look *l, const char *dir, bool table)
 
 	if (state == BIFANG_MARK_NONE && table)
 		return false;
-	if (!bifang_file_id(dir, &id) || hash_search(l->named, &id, HASH_FIND, NULL) != NULL)
+	if (!bifang_file_id(dir, &id) || bifang_is_named(l->named, id))
 		return true;
 	if (state != BIFANG_MARK_READ)
 		what = "it does not say whose it is";
@@ -192,8 +142,8 @@ look_at_dropped(Look *l)
 	{
 		const char *name = lfirst(lc);
 
-		if (strspn(name, "0123456789") == strlen(name) &&
-			!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum((Oid) strtoul(name, NULL, 10))))
+		if (bifang_database_of_name(name) != InvalidOid &&
+			!bifang_database_exists(bifang_database_of_name(name)))
 			look_at_ledgers(l, psprintf("%s/%s", root, name));
 	}
 }
@@ -203,7 +153,7 @@ bifang_unmarked_ledgers(const char *live_dir, BifangLeftVisit visit, void *arg)
 {
 	Look l = {.visit = visit, .arg = arg, .unmarked_only = true};
 
-	l.named = all_named(all_ledgers());
+	l.named = bifang_named(bifang_ledgers_now(), true);
 	look_at_ledgers(&l, live_dir);
 	hash_destroy(l.named);
 }
@@ -223,13 +173,14 @@ Datum
 bifang_leftovers(PG_FUNCTION_ARGS)
 {
 	Look l = {.visit = put_row};
-	List *ledgers = all_ledgers();
+	List *ledgers = bifang_ledgers_now();
 	List *dirs;
 	ListCell *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
 	l.arg = fcinfo->resultinfo;
-	l.named = all_named(ledgers);
+	/* Live files of offloaded ledgers wait in the queue. */
+	l.named = bifang_named(ledgers, true);
 	dirs = bifang_live_directories(ledgers);
 	foreach (lc, dirs)
 		look_at_ledgers(&l, lfirst(lc));

@@ -14,10 +14,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "tcop/utility.h"
 #include "utils/memutils.h"
@@ -346,17 +344,14 @@ bifang_offload(PG_FUNCTION_ARGS)
 	BifangJob sum = {0};
 	List *tables;
 	ListCell *lc;
-	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	tables = bifang_tables_of(PG_GETARG_OID(0));
 	foreach (lc, tables)
 		offload_table(lfirst_oid(lc), &sum);
 	values[0] = Int32GetDatum((int32) sum.files);
 	values[1] = Int64GetDatum(sum.rows);
 	values[2] = Int64GetDatum(sum.bytes);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return bifang_lake_row(fcinfo, values, nulls);
 }

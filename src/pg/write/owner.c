@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 #include "utils/syscache.h"
 
+#include "base/ascii.h"
 #include "pg/catalog/identity.h"
 #include "pg/catalog/ledgers.h"
 #include "pg/server/remove.h"
@@ -38,13 +39,30 @@ bifang_owner_of(const char *dir, const char *table_uuid)
 	return bifang_owner_by(&m, dir, table_uuid);
 }
 
+Oid
+bifang_database_of_name(const char *name)
+{
+	int64_t oid;
+	size_t n = bf_ascii_number(name, strlen(name), PG_UINT32_MAX, &oid);
+
+	/* Another spelling of the number is not our name for it. */
+	if (n == 0 || name[n] != '\0' || name[0] == '0' || oid < 0)
+		return InvalidOid;
+	return (Oid) oid;
+}
+
+bool
+bifang_database_exists(Oid database)
+{
+	return OidIsValid(database) && SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
+}
+
 bool
 bifang_owner_lives(const BifangMark *m)
 {
 	const char *ours = bifang_catalog_origin();
 	const char *slash = strrchr(m->origin, '/');
 	size_t n;
-	Oid database;
 
 	Assert(slash != NULL || strchr(m->origin, '/') == NULL);
 	if (slash == NULL || strcmp(m->origin, ours) == 0)
@@ -52,8 +70,7 @@ bifang_owner_lives(const BifangMark *m)
 	n = (size_t) (slash - m->origin) + 1;
 	if (strncmp(m->origin, ours, n) != 0)
 		return false;
-	database = (Oid) strtoul(slash + 1, NULL, 10);
-	return SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
+	return bifang_database_exists(bifang_database_of_name(slash + 1));
 }
 
 static void

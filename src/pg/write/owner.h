@@ -29,6 +29,9 @@ typedef enum BifangOwner
 extern BifangOwner bifang_owner_of(const char *dir, const char *table_uuid);
 /* By a mark that was read. */
 extern BifangOwner bifang_owner_by(const BifangMark *m, const char *dir, const char *table_uuid);
+/* The oid that is the name of a database's directory, InvalidOid for any other name. */
+extern Oid bifang_database_of_name(const char *name);
+extern bool bifang_database_exists(Oid database);
 /* Does another database of this cluster, as it is now, have it? */
 extern bool bifang_owner_lives(const BifangMark *m);
 /* Before bytes in a known directory are changed: raises when it belongs to somebody else, with a
