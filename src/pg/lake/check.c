@@ -125,8 +125,7 @@ found_orphan(void *arg, const BifangGarbage *g)
 	BfPathInfo info;
 	BfError err = {0};
 
-	BIFANG_CHECK(host->stat(host, g->path, &info, &err), &err);
-	if (info.kind != BF_PATH_MISSING &&
+	if (host->stat(host, g->path, &info, &err) == BF_OK && info.kind != BF_PATH_MISSING &&
 		host->now_us(host) - info.mtime_us >= (int64) bifang_garbage_grace_s * 1000000)
 		bifang_check_found(arg, "notice", g->path, "orphan: nothing names it");
 }

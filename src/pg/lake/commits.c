@@ -94,8 +94,7 @@ is_old(const char *path)
 	BfPathInfo info;
 	BfError err = {0};
 
-	BIFANG_CHECK(host->stat(host, path, &info, &err), &err);
-	return info.kind == BF_PATH_FILE &&
+	return host->stat(host, path, &info, &err) == BF_OK && info.kind == BF_PATH_FILE &&
 		   host->now_us(host) - info.mtime_us >= (int64) bifang_garbage_grace_s * 1000000;
 }
 
@@ -275,7 +274,7 @@ bifang_files_of_failed_commits(const BifangLakeTable *row, const BfIceTable *t)
 		return NIL;
 	candidates =
 		hash_create("files of commits", 256, &ctl, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
-	names = bifang_names_in(dir);
+	names = bifang_names_if_readable(dir);
 	foreach (lc, names)
 	{
 		const char *name = lfirst(lc);

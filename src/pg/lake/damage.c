@@ -34,10 +34,11 @@ void
 bifang_ledger_passed_over(const BifangLedger *l, const BfError *err, const char *what)
 {
 	Assert(bifang_ledger_is_damaged(l, err));
-	ereport(WARNING,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("ledger " INT64_FORMAT " of table \"%s\" is damaged and %s", l->id,
-					bifang_shown(l->table), what),
-			 errdetail("\"%s\": %s", bifang_shown(err->object), bifang_shown(err->text)),
-			 errhint("bifang.repair() ends it at what is there and tells which entries are gone.")));
+	ereport(
+		WARNING,
+		(errcode(ERRCODE_DATA_CORRUPTED),
+		 errmsg("ledger " INT64_FORMAT " of table \"%s\" is damaged and %s", l->id,
+				bifang_shown(l->table), what),
+		 errdetail("\"%s\": %s", bifang_shown(err->object), bifang_shown(err->text)),
+		 errhint("bifang.repair() ends it at what is there and tells which entries are gone.")));
 }

@@ -272,7 +272,7 @@ typedef struct Search
 static void
 search(const Search *s, const char *dir)
 {
-	List *names = bifang_names_in(dir);
+	List *names = bifang_names_if_readable(dir);
 	ListCell *lc;
 
 	foreach (lc, names)

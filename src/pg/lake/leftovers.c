@@ -98,7 +98,7 @@ is_being_made(int64 id, const char *dir)
 static void
 look_at_ledgers(Look *l, const char *root)
 {
-	List *names = bifang_names_in(root);
+	List *names = bifang_names_if_readable(root);
 	ListCell *lc;
 
 	Assert(root[0] == '/');
@@ -116,7 +116,7 @@ look_at_ledgers(Look *l, const char *root)
 static void
 look_at_tables(Look *l, const char *root, int depth)
 {
-	List *names = bifang_names_in(root);
+	List *names = bifang_names_if_readable(root);
 	ListCell *lc;
 
 	Assert(root[0] == '/' && depth >= 0);
@@ -135,7 +135,7 @@ static void
 look_at_dropped(Look *l)
 {
 	char *root = psprintf("%s/bifang/live", DataDir);
-	List *names = bifang_names_in(root);
+	List *names = bifang_names_if_readable(root);
 	ListCell *lc;
 
 	foreach (lc, names)

@@ -52,18 +52,39 @@ collect_name(void *arg, const char *name, BfPathKind kind, BfError *err)
 	return BF_OK;
 }
 
+static BfStatus
+list_names(const char *dir, Names *n, BfError *err)
+{
+	const BfHost *host = bifang_host();
+	BfPathInfo info;
+
+	BF_TRY(host->stat(host, dir, &info, err));
+	return info.kind == BF_PATH_DIR ? host->list(host, dir, collect_name, n, err) : BF_OK;
+}
+
 List *
 bifang_names_in(const char *dir)
 {
-	const BfHost *host = bifang_host();
 	Names n = {0};
-	BfPathInfo info;
 	BfError err = {0};
 
-	BIFANG_CHECK(host->stat(host, dir, &info, &err), &err);
-	if (info.kind == BF_PATH_DIR)
-		BIFANG_CHECK(host->list(host, dir, collect_name, &n, &err), &err);
+	BIFANG_CHECK(list_names(dir, &n, &err), &err);
 	return n.names;
+}
+
+List *
+bifang_names_if_readable(const char *dir)
+{
+	Names n = {0};
+	BfError err = {0};
+	BfStatus status = list_names(dir, &n, &err);
+
+	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM)
+		bifang_report(&err);
+	if (status == BF_OK)
+		return n.names;
+	bifang_warn(WARNING, &err);
+	return NIL;
 }
 
 int64

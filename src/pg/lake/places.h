@@ -19,6 +19,9 @@ extern List *bifang_live_directories(List *ledgers);
 extern List *bifang_warehouses(void);
 /* Of what is in a directory, char *, palloc'd; none when it isn't there. */
 extern List *bifang_names_in(const char *dir);
+/* The same for work on many directories: one that can't be read is told of, WARNING, and has none.
+ */
+extern List *bifang_names_if_readable(const char *dir);
 /* "12", "12-1" with the given end, perhaps not finished: 12; anything else: -1. */
 extern int64 bifang_ledger_of_name(const char *name, const char *suffix);
 extern char *bifang_parent_of(const char *path);

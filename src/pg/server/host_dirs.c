@@ -73,7 +73,8 @@ compare_names(const void *a, const void *b)
 }
 
 static BfStatus
-list_visit(const char *dir, const Names *l, BfListEntry each, void *arg, BfError *err)
+list_visit(const BfHost *h, const char *dir, const Names *l, BfListEntry each, void *arg,
+		   BfError *err)
 {
 	char path[MAXPGPATH * 2];
 
@@ -82,6 +83,7 @@ list_visit(const char *dir, const Names *l, BfListEntry each, void *arg, BfError
 		struct stat st;
 
 		Assert(i == 0 || strcmp(l->name[i - 1], l->name[i]) < 0);
+		BF_TRY(bf_check_cancel(h, err));
 		if ((size_t) snprintf(path, sizeof path, "%s/%s", dir, l->name[i]) >= sizeof path)
 			return bf_error(err, BF_ERR_LIMIT, "path in directory \"%s\" is too long", dir);
 		if (stat(path, &st) != 0)
@@ -103,7 +105,6 @@ bifang_host_list(const BfHost *h, const char *dir, BfListEntry each, void *arg, 
 	DIR *d;
 	struct dirent *de;
 
-	(void) h;
 	if (!AcquireExternalFD())
 		return bf_error(err, BF_ERR_LIMIT, "too many open files: max_files_per_process is %d",
 						max_files_per_process);
@@ -116,9 +117,13 @@ bifang_host_list(const BfHost *h, const char *dir, BfListEntry each, void *arg, 
 		return bf_error_errno(err, e, dir, "open directory");
 	}
 	while (st == BF_OK && (errno = 0, de = readdir(d)) != NULL)
-		if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
-			!names_add(&l, de->d_name))
+	{
+		if (h->cancelled(h))
+			st = bf_check_cancel(h, err);
+		else if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
+				 !names_add(&l, de->d_name))
 			st = bf_error(err, BF_ERR_NOMEM, "out of memory");
+	}
 	if (st == BF_OK && errno != 0)
 		st = bf_error_errno(err, errno, dir, "read directory");
 	closedir(d);
@@ -127,7 +132,7 @@ bifang_host_list(const BfHost *h, const char *dir, BfListEntry each, void *arg, 
 	{
 		if (l.n > 1)
 			qsort(l.name, l.n, sizeof *l.name, compare_names);
-		st = list_visit(dir, &l, each, arg, err);
+		st = list_visit(h, dir, &l, each, arg, err);
 	}
 	for (size_t i = 0; i < l.n; i++)
 		free(l.name[i]);

@@ -120,5 +120,23 @@ is(sql(q{SELECT count(*) FROM y1}), 60, 'then the rest can be read');
 is(sql(q{SELECT rows FROM bifang.commit('years')}), 0, 'nothing else is left to commit');
 is(sql(q{SELECT count(*) FROM bifang.check('years')}), 0, 'check is content');
 
+# A directory of ledgers that can't be looked into: of others all goes that may.
+SKIP:
+{
+	skip 'the superuser of the system looks into everything', 3 if $> == 0;
+	my $outside = PostgreSQL::Test::Utils::tempdir() . '/live';
+
+	mkdir $outside or die $!;
+	sql("CREATE SERVER outside FOREIGN DATA WRAPPER bifang_fdw OPTIONS (live_dir '$outside'); CREATE FOREIGN TABLE o (i int) SERVER outside");
+	sql(q{INSERT INTO o VALUES (1); INSERT INTO d VALUES (9)});
+	sql(q{SELECT bifang.roll('d'), bifang.offload('d')});
+	chmod 0, $outside or die $!;
+	($rc, $out, $err) = outcome($node, 'SELECT bifang.remove_garbage() > 0; SELECT count(*) FROM bifang.leftovers()');
+	is($rc, 0, 'garbage elsewhere is removed');
+	is($out, "t\n0", 'really');
+	like($err, qr/WARNING: .*\Q$outside\E.*Permission denied/, 'and the directory is told of');
+	chmod 0700, $outside or die $!;
+}
+
 $node->stop;
 done_testing();
