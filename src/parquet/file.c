@@ -141,6 +141,8 @@ decode_row_groups(BfParquetFile *f, BfCursor *c, BfError *err)
 	f->n_row_groups = (int32_t) list.n;
 	BF_NEW(f->arena, f->row_groups, list.n, err);
 	BF_NEW_RAW(f->arena, f->chunk_at, (size_t) list.n * (size_t) f->tree.n_leaves, err);
+	BF_NEW(f->arena, f->dictionary_sizes, (size_t) list.n * (size_t) f->tree.n_leaves, err);
+	BF_NEW(f->arena, f->n_dictionary_sizes, 1, err);
 	for (int32_t i = 0; i < f->n_row_groups; i++)
 		BF_TRY(decode_row_group(f, c, i, err));
 	return BF_OK;

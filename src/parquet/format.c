@@ -91,6 +91,7 @@ static const BfiThriftField statistics_fields[] = {
 	FIELD(BfiStatistics, max_exact, 7, BFI_T_TRUE, false),
 	FIELD(BfiStatistics, min_exact, 8, BFI_T_TRUE, false),
 	FIELD(BfiStatistics, nan_count, 9, BFI_T_I64, false),
+	FIELD(BfiStatistics, distinct_count, 4, BFI_T_I64, false),
 };
 static TABLE(statistics_table, "Statistics", statistics_fields);
 

@@ -173,6 +173,7 @@ typedef struct BfiStatistics
 	bool max_exact;
 	bool min_exact;
 	int64_t nan_count;
+	int64_t distinct_count;
 } BfiStatistics;
 enum
 {
@@ -181,7 +182,8 @@ enum
 	BFI_STAT_NULL_COUNT = 1 << 2,
 	BFI_STAT_MAX_VALUE = 1 << 3,
 	BFI_STAT_MIN_VALUE = 1 << 4,
-	BFI_STAT_NAN_COUNT = 1 << 7
+	BFI_STAT_NAN_COUNT = 1 << 7,
+	BFI_STAT_DISTINCT_COUNT = 1 << 8
 };
 
 typedef struct BfiColumnMetaData

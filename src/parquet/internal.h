@@ -162,6 +162,10 @@ struct BfParquetFile
 	int32_t n_row_groups;
 	BfiRowGroup *row_groups;
 	uint32_t *chunk_at; /* row group * n_leaves + leaf: where its ColumnChunk is in the footer */
+	/* Likewise, what those who read the file found: 1 + the values of a dictionary that all of the
+	 * chunk is in; 0 = not known. Shared by all that have opened it with the same footer. */
+	uint32_t *dictionary_sizes;
+	uint32_t *n_dictionary_sizes; /* how many are known */
 	BfiTree tree;
 	uint8_t *orders; /* per leaf: BfiOrder; NULL = the file has none */
 	const char *created_by;
@@ -214,6 +218,8 @@ extern bool
 bfi_chunk_bytes(const BfParquetFile *f, const BfiColumnChunk *chunk, int64_t *start, int64_t *end);
 /* Are all data pages of the chunk dictionary-encoded, for certain? */
 extern bool bfi_chunk_is_dictionary(const BfiColumnMetaData *m);
+/* Of such a chunk: its dictionary has so many values. */
+extern void bfi_dictionary_note(const BfParquetFile *f, int32_t rg, int32_t leaf, int32_t n);
 
 typedef struct BfiPageLocation
 {

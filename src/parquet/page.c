@@ -178,7 +178,10 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 	else
 		BF_TRY(
 			expand(c, c->chunk.codec, p, (size_t) h->compressed_bytes, c->dict.bytes, 0, len, err));
-	return bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err);
+	BF_TRY(bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err));
+	if (c->chunk.all_dictionary)
+		bfi_dictionary_note(c->file, c->chunk.rg, c->leaf_index, h->dictionary.n_values);
+	return BF_OK;
 }
 
 /* A level section's decoder. Sections that can't be told from the header's numbers (V1) find their

@@ -16,6 +16,22 @@
 extern bool
 bf_parquet_row_group_stats(const BfParquetFile *f, int32_t rg, int32_t field, BfColumnStats *out);
 
+/* How many values a column chunk has, and in how many bytes. For estimates: a file can say anything
+ * that its number of rows allows. */
+typedef struct BfParquetValues
+{
+	int64_t distinct; /* different values that are not NULL; -1 = unknown */
+	int64_t bytes;	  /* encoded, before compression */
+	bool has_dictionary;
+} BfParquetValues;
+
+/* `distinct`: of a dictionary that somebody has read, when it certainly is for all of the chunk,
+ * else as the writer counted. Nothing is read. false: nothing is known. */
+extern bool bf_parquet_row_group_values(const BfParquetFile *f, int32_t rg, int32_t field,
+										BfParquetValues *out);
+/* Of how many chunks the dictionary's size is known: tells whether there is news. */
+extern int64_t bf_parquet_n_dictionaries_known(const BfParquetFile *f);
+
 /* Does the footer name a page index of the row group, for some column at least? */
 extern bool bf_parquet_row_group_indexed(const BfParquetFile *f, int32_t rg);
 

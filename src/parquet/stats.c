@@ -236,6 +236,80 @@ bfi_chunk_is_dictionary(const BfiColumnMetaData *m)
 	return any;
 }
 
+void
+bfi_dictionary_note(const BfParquetFile *f, int32_t rg, int32_t leaf, int32_t n)
+{
+	uint32_t *size = &f->dictionary_sizes[(size_t) rg * (size_t) f->tree.n_leaves + (size_t) leaf];
+
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && leaf >= 0 && leaf < f->tree.n_leaves && n >= 0);
+	if (*size == 0)
+		++*f->n_dictionary_sizes;
+	*size = (uint32_t) n + 1;
+}
+
+int64_t
+bf_parquet_n_dictionaries_known(const BfParquetFile *f)
+{
+	return f->n_dictionary_sizes == NULL ? 0 : *f->n_dictionary_sizes;
+}
+
+/* A chunk's dictionary, else what its writer says; of what can't be, nothing. */
+static int64_t
+distinct_values(const BfParquetFile *f, int32_t rg, int32_t leaf, const BfiColumnMetaData *m)
+{
+	uint32_t size = f->dictionary_sizes[(size_t) rg * (size_t) f->tree.n_leaves + (size_t) leaf];
+	const BfiStatistics *s = &m->statistics;
+	bool told = (m->seen & BFI_CM_STATISTICS) != 0 && (s->seen & BFI_STAT_DISTINCT_COUNT) != 0;
+	int64_t n = size > 0 ? (int64_t) size - 1 : told ? s->distinct_count : -1;
+	int64_t values = m->n_values;
+
+	if ((m->seen & BFI_CM_STATISTICS) != 0 && (s->seen & BFI_STAT_NULL_COUNT) != 0 &&
+		s->null_count >= 0 && s->null_count <= values)
+		values -= s->null_count;
+	return n < 0 || n > values || (n == 0) != (values == 0) ? -1 : n;
+}
+
+/* Is an encoding that refers to a dictionary in the list? */
+static bool
+names_codes(BfiThriftList list)
+{
+	BfError ignored;
+
+	bf_error_clear(&ignored);
+	for (uint32_t i = 0; i < list.n && i < 32 && list.type == BFI_T_I32; i++)
+	{
+		const BfiEncoding *e;
+		int32_t v;
+
+		if (bf_cursor_varint32(&list.c, &v, &ignored) != BF_OK)
+			return false;
+		e = bfi_encoding_find(v);
+		if (e != NULL && e->methods->codes)
+			return true;
+	}
+	return false;
+}
+
+bool
+bf_parquet_row_group_values(const BfParquetFile *f, int32_t rg, int32_t field, BfParquetValues *out)
+{
+	int32_t leaf = f->tree.shapes[field].leaf;
+	BfiColumnChunk chunk;
+	BfError ignored;
+
+	BF_ASSERT(rg >= 0 && rg < f->n_row_groups && field >= 0 && field < f->tree.schema.n_fields);
+	*out = (BfParquetValues){.distinct = -1};
+	bf_error_clear(&ignored);
+	if (leaf < 0 || bfi_chunk_meta(f, rg, leaf, &chunk, &ignored) != BF_OK ||
+		chunk.meta.n_values != f->row_groups[rg].n_rows)
+		return false;
+	out->distinct = distinct_values(f, rg, leaf, &chunk.meta);
+	out->bytes = chunk.meta.uncompressed_bytes;
+	out->has_dictionary =
+		chunk.meta.dictionary_page_offset > 0 || names_codes(chunk.meta.encodings);
+	return out->bytes >= 0;
+}
+
 static BfStatus
 encoding_names(BfArena *a, BfiThriftList list, const char **out, BfError *err)
 {

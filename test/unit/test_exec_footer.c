@@ -143,3 +143,29 @@ TEST(exec_footer_cache_faults)
 			REQUIRE(n < 1000);
 		}
 }
+
+/* What is in the cache can be looked at without the file, by its path and size. */
+TEST(exec_footer_peek)
+{
+	TestHost *host = test_host()->ctx;
+	const char *path = test_path("peek.parquet");
+	const BfParquetFile *file;
+	BfFooterCache *c;
+	BfPathInfo info;
+	int64_t rows;
+	bool found;
+
+	REQUIRE_OK(bf_footer_cache_new(test_host(), 1 << 20, &c, &test_err));
+	place(0, path, false);
+	REQUIRE_OK(test_host()->stat(test_host(), path, &info, &test_err));
+	host->clock_us = test_host()->now_us(test_host()) + 10000000;
+	EXPECT(bf_footer_peek(NULL, path, info.size) == NULL);
+	EXPECT(bf_footer_peek(c, path, info.size) == NULL);
+	rows = rows_of(c, path, &found);
+	file = bf_footer_peek(c, path, info.size);
+	REQUIRE(file != NULL);
+	EXPECT_EQ(bf_parquet_n_rows(file), rows / 1000);
+	EXPECT(bf_footer_peek(c, path, info.size + 1) == NULL);
+	EXPECT(bf_footer_peek(c, sources[0], info.size) == NULL);
+	bf_footer_cache_free(c);
+}

@@ -139,3 +139,86 @@ TEST(parquet_chunk_is_dictionary)
 		EXPECT(all_dictionary(cases[i].counts, cases[i].n, cases[i].claimed) == cases[i].all);
 	EXPECT(!bfi_chunk_is_dictionary(&silent));
 }
+
+static BfParquetFile *
+open_made(const MadeColumn *columns, int32_t n_columns, int32_t n_rows)
+{
+	const MadeFile file = {
+		.columns = columns, .n_columns = n_columns, .n_rows = n_rows, .typed_order = true};
+	BfArena *a = test_arena();
+	BfParquetFile *f = NULL;
+	BfBuffer *bytes;
+	BfSource *source;
+
+	if (bf_buffer_new(a, (size_t) 1 << 20, &bytes, &test_err) == BF_OK &&
+		made_parquet(bytes, &file, &test_err) == BF_OK &&
+		bf_source_memory(a, bytes->data, bytes->len, "made", &source, &test_err) == BF_OK)
+		EXPECT(bf_parquet_open(a, source, NULL, &f, &test_err) == BF_OK);
+	return f;
+}
+
+/* A writer's count of different values, where it can be. */
+TEST(parquet_distinct_count)
+{
+	static const int64_t longs[4] = {1, 2, 3, 4};
+	static const struct
+	{
+		int64_t nulls, told, expected;
+	} cases[] = {
+		{0, 0, -1}, {0, 1, 1},	{0, 4, 4}, {0, 5, -1},		   {0, -1, -1},		   {1, 4, -1},
+		{1, 3, 3},	{-1, 4, 4}, {9, 4, 4}, {0, INT64_MAX, -1}, {0, INT64_MIN, -1},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		const MadeStatistics statistics = {.null_count = cases[i].nulls,
+										   .distinct_count = cases[i].told};
+		const MadeColumn column = {.name = "a", .longs = longs, .statistics = &statistics};
+		BfParquetFile *f = open_made(&column, 1, 4);
+		BfParquetValues v;
+
+		REQUIRE(f != NULL);
+		EXPECT(bf_parquet_row_group_values(f, 0, 0, &v));
+		EXPECT_EQ(v.distinct, cases[i].expected);
+		EXPECT(!v.has_dictionary && v.bytes >= 32);
+	}
+}
+
+/* Whoever reads a dictionary that all of a chunk is in knows how many values there are, and so do
+ * all who have the file open by the same footer. */
+TEST(parquet_dictionary_counts)
+{
+	static const MadeStatistics statistics = {.null_count = 0, .distinct_count = 3};
+	static const uint8_t entries[16] = {1, 0, 0, 0, 0, 0, 0, 0, 2};
+	static const uint8_t codes[3] = {1, 3, 2}; /* a bit each, one group of eight: 0 1 0 0 */
+	const MadeColumn column = {.name = "a",
+							   .values = {codes, sizeof codes},
+							   .encoding = 8,
+							   .physical = 2,
+							   .dictionary = {entries, sizeof entries},
+							   .n_dictionary = 2,
+							   .statistics = &statistics};
+	BfParquetFile *f = open_made(&column, 1, 4);
+	const int32_t columns[1] = {0};
+	BfParquetFile *again;
+	BfParquetScan *scan;
+	BfParquetValues v;
+	const BfBatch *batch;
+
+	REQUIRE(f != NULL);
+	REQUIRE_OK(bf_parquet_open_known(test_arena(), f, f->source, &again, &test_err));
+	EXPECT(bf_parquet_row_group_values(f, 0, 0, &v));
+	EXPECT(v.has_dictionary);
+	EXPECT_EQ(v.distinct, 3);
+	EXPECT_EQ(bf_parquet_n_dictionaries_known(f), 0);
+	REQUIRE_OK(bf_parquet_scan_new(test_arena(), again, columns, 1, NULL, &scan, &test_err));
+	REQUIRE_OK(bf_parquet_scan_row_group(scan, 0, &test_err));
+	REQUIRE_OK(bf_parquet_scan_next(scan, &batch, &test_err));
+	EXPECT(bf_parquet_row_group_values(f, 0, 0, &v));
+	EXPECT_EQ(v.distinct, 2);
+	EXPECT_EQ(bf_parquet_n_dictionaries_known(f), 1);
+	/* Read again it is no news. */
+	REQUIRE_OK(bf_parquet_scan_row_group(scan, 0, &test_err));
+	REQUIRE_OK(bf_parquet_scan_next(scan, &batch, &test_err));
+	EXPECT_EQ(bf_parquet_n_dictionaries_known(f), 1);
+}

@@ -148,3 +148,13 @@ bf_footer_open(BfFooterCache *c, BfArena *a, const char *path, BfIoCounters *io,
 		bf_lru_evict(l, item);
 	return open_new(l, a, path, &before, source, out, err);
 }
+
+const BfParquetFile *
+bf_footer_peek(const BfFooterCache *c, const char *path, int64_t size)
+{
+	const BfLruItem *item = c == NULL ? NULL : bf_lru_find(&c->lru, path, NULL);
+	const Footer *f = (const Footer *) item;
+
+	BF_ASSERT(f == NULL || f->file != NULL);
+	return f == NULL || f->info.size != size ? NULL : f->file;
+}

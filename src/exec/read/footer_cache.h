@@ -28,4 +28,9 @@ extern size_t bf_footer_cache_bytes(const BfFooterCache *c);
 extern BfStatus bf_footer_open(BfFooterCache *c, BfArena *a, const char *path, BfIoCounters *io,
 							   BfParquetFile **out, BfError *err) BF_MUST_CHECK;
 
+/* The footer of a file with that path and size, if it is there, without a look at the file: for
+ * what need not be true. Only its metadata can be asked for, and until the next call. NULL = none;
+ * c may be NULL. */
+extern const BfParquetFile *bf_footer_peek(const BfFooterCache *c, const char *path, int64_t size);
+
 #endif

@@ -261,6 +261,8 @@ statistics(Thrift *t, const MadeStatistics *s)
 	bytes_field(t, 2, s->min);
 	if (s->null_count >= 0)
 		number(t, 3, T_I64, s->null_count);
+	if (s->distinct_count != 0)
+		number(t, 4, T_I64, s->distinct_count);
 	bytes_field(t, 5, s->max_value);
 	bytes_field(t, 6, s->min_value);
 	end(t);

@@ -27,6 +27,7 @@ typedef struct MadeStatistics
 	BfView min, max;			 /* the old pair */
 	BfView min_value, max_value; /* the new one */
 	int64_t null_count;			 /* -1: absent */
+	int64_t distinct_count;		 /* 0: absent */
 } MadeStatistics;
 
 typedef struct MadeColumn
