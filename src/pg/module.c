@@ -6,6 +6,7 @@
 #include "fmgr.h"
 
 #include "pg/scan/kind.h"
+#include "pg/scan/statistics.h"
 #include "pg/server/settings.h"
 #include "pg/write/xact.h"
 
@@ -19,4 +20,5 @@ _PG_init(void)
 	bifang_settings_define();
 	bifang_write_init();
 	bifang_kinds_init();
+	bifang_statistics_init();
 }

@@ -23,6 +23,7 @@
 #include "commands/explain.h"
 
 #include "pg/scan/import.h"
+#include "pg/scan/known.h"
 #include "pg/scan/scan.h"
 #include "pg/scan/worklist.h"
 #include "pg/server/version.h"
@@ -77,6 +78,12 @@ typedef struct BifangKind
 	/* Is the column searched for by an index, so that the rows read are those that match? NULL: no
 	 * column is, and their order decides. */
 	bool (*searches)(const char *column);
+
+	/* A number that changes whenever `known` could say something else. */
+	uint64 (*news)(const BifangWorklist *w);
+	/* Answers what is known of the columns without reading anything; the work list is planned.
+	 * NULL, and then `news` is too: nothing is, ever. */
+	void (*known)(const BifangWorklist *w, BifangKnown *k);
 
 	/* ---- people ---- */
 

@@ -31,6 +31,7 @@
 #include "pg/scan/cost.h"
 #include "pg/scan/kind.h"
 #include "pg/scan/scan.h"
+#include "pg/scan/statistics.h"
 #include "pg/server/version.h"
 
 /* Files are compressed: what a heap would have. */
@@ -70,6 +71,15 @@ known_clauses(PlannerInfo *root, List *rinfos)
 	return clauses;
 }
 
+/* Those that the query has anything to do with. */
+static List *
+needed_attrs(RelOptInfo *rel, Oid relid)
+{
+	List *clauses = extract_actual_clauses(rel->baserestrictinfo, false);
+
+	return bifang_attrs_of((Node *) list_make2(rel->reltarget->exprs, clauses), rel, relid);
+}
+
 static void
 plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 {
@@ -82,6 +92,8 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	BifangScan *scan;
 	const BifangWorklist *w;
 	const BfScanTotals *t;
+	List *attrs;
+	ListCell *lc;
 	double total;
 
 	if (clauses != NIL)
@@ -99,6 +111,11 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	rel->tuples = total;
 	rel->pages = (BlockNumber) Min((double) t->bytes / Max(info->part, 1e-6) / BLCKSZ + 1,
 								   (double) MaxBlockNumber);
+	attrs = needed_attrs(rel, relid);
+	bifang_statistics_renew(relation, w, attrs, total);
+	/* The server has asked for widths before it asked for the size. */
+	foreach (lc, attrs)
+		rel->attr_widths[lfirst_int(lc) - rel->min_attr] = 0;
 	table_close(relation, NoLock);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);

@@ -14,6 +14,7 @@
 /* What they are without a configuration is said in the table. */
 bool bifang_create_on_ddl;
 bool bifang_enable_header_walk;
+bool bifang_planner_statistics;
 char *bifang_as_of_snapshot;
 char *bifang_as_of_timestamp;
 char *bifang_ref;
@@ -138,6 +139,11 @@ static const Setting settings[] = {
 	 "Memory that a backend may use to keep decoded rows of scans that run again.",
 	 "Inner sides of nested loops and correlated subqueries; 0 keeps nothing.",
 	 KB(bifang_rescan_kb, 262144, 0, MAX_KILOBYTES)},
+	{"bifang.planner_statistics",
+	 "Plans tables that were not analyzed with what their files say of columns.",
+	 "NULLs, bounds, widths and numbers of different values, as far as they are known without "
+	 "reading anything.",
+	 FLAG(bifang_planner_statistics, true)},
 	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
 	 "A statement is not split: its rows stay in one ledger.",
 	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},

@@ -8,6 +8,8 @@
 
 extern bool bifang_create_on_ddl; /* bifang.create_on_ddl: CREATE FOREIGN TABLE makes lake tables */
 
+extern bool bifang_planner_statistics; /* bifang.planner_statistics: what files say of columns */
+
 /* Where in their history lake tables are read that don't say so themselves; "" = now. */
 extern char *bifang_as_of_snapshot;
 extern char *bifang_as_of_timestamp;

@@ -86,6 +86,16 @@ bifang_scan_user(ForeignScanState *node)
 #endif
 }
 
+/* May the current user see all rows of the column? Minor releases of August 2025 brought the
+ * server's own answer; before them nobody may. */
+#if PG_VERSION_NUM >= 180000 || (PG_VERSION_NUM >= 170006 && PG_VERSION_NUM < 180000) || \
+	(PG_VERSION_NUM >= 160010 && PG_VERSION_NUM < 170000) ||                             \
+	(PG_VERSION_NUM >= 150014 && PG_VERSION_NUM < 160000)
+#define bifang_all_rows_selectable(root, varno, attrs) all_rows_selectable(root, varno, attrs)
+#else
+#define bifang_all_rows_selectable(root, varno, attrs) ((void) (root), false)
+#endif
+
 /* reverse(bytea) came in 18. */
 #if PG_VERSION_NUM >= 180000
 #define BIFANG_F_REVERSE_TEXT F_REVERSE_TEXT

@@ -109,5 +109,7 @@ const BifangKind bifang_kind_files = {
 	.open = open_files,
 	.plan = plan_files,
 	.open_unit = bifang_files_open_unit,
+	.news = bifang_files_news,
+	.known = bifang_files_known,
 	.import = bifang_files_import,
 };

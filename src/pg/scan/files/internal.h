@@ -12,6 +12,10 @@
 /* Rows that a file was seen to have, for later estimates. */
 extern void bifang_files_remember(const char *path, int64 size, int64 rows);
 
+/* known.c; of BifangKind */
+extern uint64 bifang_files_news(const BifangWorklist *w);
+extern void bifang_files_known(const BifangWorklist *w, BifangKnown *k);
+
 /* unit.c */
 extern void bifang_files_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u);
 

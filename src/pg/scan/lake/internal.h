@@ -30,6 +30,10 @@ extern const BfSchema *bifang_lake_columns(BifangWorklist *w);
 extern int32
 bifang_lake_column(const BifangWorklist *w, const char *relname, int32 field_id, const char *name);
 
+/* known.c; of BifangKind */
+extern uint64 bifang_lake_news(const BifangWorklist *w);
+extern void bifang_lake_known(const BifangWorklist *w, BifangKnown *k);
+
 /* unit.c */
 extern void bifang_lake_open_unit(BifangScan *s, BfArena *a, BfScanUnit *u);
 

@@ -249,6 +249,8 @@ const BifangKind bifang_kind_lake = {
 	.column = bifang_lake_column,
 	.open_unit = bifang_lake_open_unit,
 	.table_rows = table_rows,
+	.news = bifang_lake_news,
+	.known = bifang_lake_known,
 	.explain = explain_lake,
 	.import = bifang_lake_import,
 };
