@@ -63,6 +63,8 @@ struct BfHost
 	BfStatus (*open)(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err);
 	void (*close)(const BfHost *h, int file);
 	BfStatus (*file_size)(const BfHost *h, int file, int64_t *size, BfError *err);
+	/* Where the first hole of a file of that size begins; the size: it has none, or who knows. */
+	int64_t (*data_end)(const BfHost *h, int file, int64_t size);
 	BfStatus (*read_at)(const BfHost *h, int file, int64_t pos, void *buf, size_t len,
 						BfError *err);
 	BfStatus (*write_at)(const BfHost *h, int file, int64_t pos, const void *buf, size_t len,

@@ -114,28 +114,109 @@ is_free(BfIndex *ix, int32_t i, bool *result, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-count_entries(BfIndex *ix, int32_t *n, BfError *err)
+/* What is known of where they end: entries before `lo` are used, those from `hi` on are free. */
+typedef struct Count
 {
-	int32_t lo = 0;
-	int32_t hi = *n;
+	BfIndex *ix;
+	int32_t lo;
+	int32_t hi;
+	int32_t gap; /* to the next guess, once one was too high */
+	int64_t log_bytes;
+} Count;
+
+static int32_t
+entries_in_page(const BfIndex *ix)
+{
+	return PAGE / (int32_t) entry_bytes[ix->kind];
+}
+
+/* If entries go on being as far apart in the log as they are up to the last one that is known. */
+static int32_t
+guess_end(const Count *c)
+{
+	BfIndexEntry e;
+	int64_t more;
+
+	BF_ASSERT(c->lo > 1 && c->lo < c->hi);
+	bf_index_entry(c->ix, c->lo - 1, &e);
+	if (e.position <= 0 || e.position >= c->log_bytes)
+		return c->lo;
+	more = (c->log_bytes - e.position) / (e.position / (c->lo - 1) + 1);
+	/* A page more tells it better, if it is not past the end. */
+	if (more / 8 > c->lo)
+		more -= more / 8;
+	return more < c->hi - c->lo ? c->lo + (int32_t) more : c->hi - 1;
+}
+
+/* Looks at the whole page of entry i. */
+static BfStatus
+count_in_page(Count *c, int32_t i, BfError *err)
+{
+	int32_t in_page = entries_in_page(c->ix);
+	int32_t first = i / in_page * in_page;
+	int32_t end = first + in_page;
 	bool none;
 
-	/* The common case costs one look. */
-	BF_TRY(is_free(ix, hi - 1, &none, err));
-	if (!none)
-		return BF_OK;
-	while (lo < hi)
+	first = first > c->lo ? first : c->lo;
+	end = end < c->hi ? end : c->hi;
+	BF_ASSERT(first <= i && i < end);
+	/* Mostly all of it is used, or none. */
+	BF_TRY(is_free(c->ix, end - 1, &none, err));
+	if (none)
+		c->hi = --end;
+	else
+		first = c->lo = end;
+	if (first < end)
 	{
-		int32_t mid = lo + (hi - lo) / 2;
-
-		BF_TRY(is_free(ix, mid, &none, err));
+		BF_TRY(is_free(c->ix, first, &none, err));
 		if (none)
-			hi = mid;
+			end = c->hi = first;
 		else
-			lo = mid + 1;
+			c->lo = ++first;
 	}
-	*n = lo;
+	while (first < end)
+	{
+		int32_t mid = first + (end - first) / 2;
+
+		BF_TRY(is_free(c->ix, mid, &none, err));
+		if (none)
+			end = c->hi = mid;
+		else
+			first = c->lo = mid + 1;
+	}
+	return BF_OK;
+}
+
+#define GUESSES 6
+
+/* Positions say where to look; whatever they say, what was looked at narrows it down. */
+static BfStatus
+count_entries(BfIndex *ix, int64_t log_bytes, int32_t *n, BfError *err)
+{
+	Count c = {ix, 0, *n, 0, log_bytes};
+	bool guess = ix->kind == BF_INDEX_OFFSETS && log_bytes > 0;
+
+	/* The common case costs one look. */
+	BF_TRY(count_in_page(&c, *n - 1, err));
+	for (int k = 0; c.lo < c.hi; k++)
+	{
+		int32_t hi = c.hi;
+		int32_t i = c.lo + (c.hi - c.lo) / 2;
+
+		if (guess && k < GUESSES)
+		{
+			i = c.lo > 1 ? guess_end(&c) : c.lo;
+			if (i >= c.hi - c.gap)
+				i = c.hi - c.gap > c.lo ? c.hi - c.gap : c.lo;
+			if (i >= c.hi)
+				i = c.hi - 1;
+		}
+		BF_TRY(count_in_page(&c, i, err));
+		if (c.hi < hi)
+			c.gap = c.gap == 0 ? 1 : c.gap == 1 ? entries_in_page(ix) : 2 * c.gap;
+	}
+	BF_ASSERT(c.lo == c.hi && c.lo <= *n);
+	*n = c.lo;
 	return BF_OK;
 }
 
@@ -150,8 +231,8 @@ hot_entry(const BfIndex *ix, int32_t n)
 }
 
 BfStatus
-bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size, BfIndexRead read,
-			  void *arg, BfIndexStats *stats, BfIndex *ix, BfError *err)
+bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size, int64_t log_bytes,
+			  BfIndexRead read, void *arg, BfIndexStats *stats, BfIndex *ix, BfError *err)
 {
 	int32_t n;
 
@@ -161,9 +242,8 @@ bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size, B
 		return BF_OK;
 	n = (int32_t) (size / (int64_t) entry_bytes[kind]);
 	BF_NEW(a, ix->pages, (size_t) ((size + PAGE - 1) / PAGE), err);
-	/* With one read, where nothing is preallocated. */
-	BF_TRY(need_entries(ix, hot_entry(ix, n), n - 1, err));
-	BF_TRY(count_entries(ix, &n, err));
+	ix->n = n;
+	BF_TRY(count_entries(ix, log_bytes, &n, err));
 	if (n > 0)
 		BF_TRY(need_entries(ix, hot_entry(ix, n), n - 1, err));
 	ix->n = n;

@@ -8,6 +8,9 @@
  * descend. Entries are sparse: one per more than 4096 bytes of log, so a search gives a place at or
  * before the wanted one and the log is walked from there. A broker preallocates the files of the
  * active segment and leaves zeroes after the used part; the number of valid entries is found first.
+ * Mostly they are a hole that the file system knows of, and where the hole begins the entries end.
+ * In a copy they were written: then the positions of entries that were looked at tell how many
+ * there should be for all of the log, which is a page or two off; and else bisecting ends it.
  *
  * The search, as Kafka does it (N = 8192 / entry size, the warm section: N + 1 entries):
  *
@@ -77,10 +80,11 @@ typedef struct BfIndex
 	const uint8_t **pages; /* by number; NULL = not read yet */
 } BfIndex;
 
-/* Over a file of `size` bytes; finds where its entries end and the zero tail begins. */
-extern BfStatus
-bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size, BfIndexRead read,
-			  void *arg, BfIndexStats *stats, BfIndex *ix, BfError *err) BF_MUST_CHECK;
+/* Over a file of `size` bytes; finds where its entries end and the zero tail begins. `log_bytes` of
+ * the segment, 0 = not known, tell about where that is; any number does. */
+extern BfStatus bf_index_open(BfArena *a, BfIndexKind kind, int64_t base_offset, int64_t size,
+							  int64_t log_bytes, BfIndexRead read, void *arg, BfIndexStats *stats,
+							  BfIndex *ix, BfError *err) BF_MUST_CHECK;
 /* The largest entry with an offset (a timestamp) <= target. *found = false: none, so one starts at
  * the segment's beginning. */
 extern BfStatus bf_index_floor(BfIndex *ix, int64_t target, BfIndexEntry *e, bool *found,

@@ -77,15 +77,21 @@ read_file(void *arg, int64_t pos, uint8_t *buf, size_t n, BfError *err)
 }
 
 static BfStatus
-open_index(BfiIndexes *slot, BfIndexKind kind, int64_t base, IndexFile *f, BfError *err)
+open_index(BfiIndexes *slot, BfIndexKind kind, const BfSegmentInfo *info, IndexFile *f,
+		   BfError *err)
 {
 	const BfHost *host = bf_arena_host(f->dir->arena);
-	int64_t size;
+	int64_t size, used;
 
 	BF_TRY(read_file(f, 0, NULL, 0, err));
 	BF_TRY(host->file_size(host, f->file, &size, err));
-	return bf_index_open(slot->arena, kind, base, size, read_file, f, &f->dir->counters->index,
-						 &slot->index[kind], err);
+	/* What a broker preallocated is a hole. An entry may reach into it with its zeroes. */
+	used = host->data_end(host, f->file, size);
+	used +=
+		(kind == BF_INDEX_OFFSETS ? BF_OFFSET_INDEX_ENTRY_BYTES : BF_TIME_INDEX_ENTRY_BYTES) - 1;
+	return bf_index_open(slot->arena, kind, info->base_offset, used < size ? used : size,
+						 info->size, read_file, f, &f->dir->counters->index, &slot->index[kind],
+						 err);
 }
 
 /* After a search. A failure that says nothing of the query makes it an index without entries:
@@ -130,7 +136,7 @@ get_index(BfiSegment *s, BfIndexKind kind, IndexFile *f, BfIndex **out, BfError 
 	if (slot->known[kind])
 		return BF_OK;
 	slot->known[kind] = true;
-	status = open_index(slot, kind, s->info->base_offset, f, &failed);
+	status = open_index(slot, kind, s->info, f, &failed);
 	return status == BF_OK ? BF_OK : close_index(ix, f, status, &failed, err);
 }
 

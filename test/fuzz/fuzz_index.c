@@ -26,8 +26,8 @@ try_index(BfArena *a, BfView bytes, BfIndexKind kind, int64_t base, int64_t targ
 	int64_t pages = (bytes.len + BF_INDEX_PAGE_BYTES - 1) / BF_INDEX_PAGE_BYTES;
 	int32_t n;
 
-	FUZZ_CHECK(bf_index_open(a, kind, base, bytes.len, read_bytes, &bytes, &stats, &ix, &err) ==
-			   BF_OK);
+	FUZZ_CHECK(bf_index_open(a, kind, base, bytes.len, target < 0 ? 0 : target, read_bytes, &bytes,
+							 &stats, &ix, &err) == BF_OK);
 	n = ix.n;
 	FUZZ_CHECK(bf_index_floor(&ix, target, &e, &found, &err) == BF_OK);
 	FUZZ_CHECK(ix.n == n || (ix.n == 0 && !found));

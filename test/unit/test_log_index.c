@@ -18,11 +18,14 @@ read_bytes(void *arg, int64_t pos, uint8_t *buf, size_t n, BfError *err)
 	return BF_OK;
 }
 
+/* Of the segment; 0 = not told. */
+static int64_t log_bytes;
+
 static void
 open_index(BfArena *a, BfView *bytes, bool times, BfIndexStats *stats, BfIndex *ix)
 {
 	REQUIRE_OK(bf_index_open(a, times ? BF_INDEX_TIMES : BF_INDEX_OFFSETS, BASE, bytes->len,
-							 read_bytes, bytes, stats, ix, &test_err));
+							 log_bytes, read_bytes, bytes, stats, ix, &test_err));
 }
 
 /* A random index of n entries, `tail` zero bytes after it; relative offsets in *keys. */
@@ -208,6 +211,8 @@ TEST(index_preallocated_tail_costs_few_pages)
 {
 	static const int32_t sizes[] = {1, 500, 1024, 1500, 3000, 100000, 1000000};
 
+	log_bytes = 0;
+
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 	{
 		int32_t n = sizes[i];
@@ -216,6 +221,33 @@ TEST(index_preallocated_tail_costs_few_pages)
 		count_pages(n, (size_t) (10 << 20) - (size_t) n * 8, false, n - 1, &stats);
 		EXPECT(stats.pages <= 3 + 13 + 3);
 	}
+}
+
+/* Or soon, where the log's size tells about where it is: positions of these indexes are 2500 apart
+ * on average. Whatever is told, it is found. */
+TEST(index_preallocated_tail_by_the_size_of_the_log)
+{
+	static const int32_t sizes[] = {1, 500, 1024, 1500, 3000, 100000, 1000000};
+	static const int64_t wrong[] = {1, 5000, 1 << 20, INT64_MAX};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+	{
+		int32_t n = sizes[i];
+		size_t tail = (size_t) (10 << 20) - (size_t) n * 8;
+		BfIndexStats stats;
+
+		log_bytes = (int64_t) n * 2501;
+		count_pages(n, tail, false, n - 1, &stats);
+		/* The last page, the first, some that come near, the warm section. */
+		EXPECT(stats.pages <= 1 + 1 + 3 + 3);
+		for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+		{
+			log_bytes = wrong[k];
+			count_pages(n, tail, false, n - 1, &stats);
+			EXPECT(stats.pages <= 3 + 13 + 3 + 6);
+		}
+	}
+	log_bytes = 0;
 }
 
 TEST(index_zero_first_entry_of_a_time_index_counts)
@@ -317,7 +349,7 @@ TEST(index_at_the_end_of_63_bits)
 	for (int64_t base = BF_ENTRY_MAX - 101; base <= BF_ENTRY_MAX - 99; base++)
 	{
 		REQUIRE_OK(
-			bf_index_open(a, BF_INDEX_TIMES, base, 24, read_bytes, &v, &stats, &ix, &test_err));
+			bf_index_open(a, BF_INDEX_TIMES, base, 24, 0, read_bytes, &v, &stats, &ix, &test_err));
 		REQUIRE_OK(bf_index_floor(&ix, 7, &e, &found, &test_err));
 		EXPECT_EQ(found, base <= BF_ENTRY_MAX - 100);
 	}

@@ -52,6 +52,7 @@ static const BfHost host = {
 	.open = bifang_host_open,
 	.close = bifang_host_close,
 	.file_size = bifang_host_file_size,
+	.data_end = bifang_host_data_end,
 	.read_at = bifang_host_read_at,
 	.write_at = bifang_host_write_at,
 	.truncate = bifang_host_truncate,

@@ -87,6 +87,20 @@ bifang_host_file_size(const BfHost *h, int file, int64_t *size, BfError *err)
 	return BF_OK;
 }
 
+int64_t
+bifang_host_data_end(const BfHost *h, int file, int64_t size)
+{
+	off_t n = -1;
+
+	(void) h;
+#ifdef SEEK_HOLE
+	/* Asking for the size opens what the server has closed meanwhile. */
+	if (FileSize(file) >= 0)
+		n = lseek(FileGetRawDesc(file), 0, SEEK_HOLE);
+#endif
+	return n < 0 ? size : Min(n, size);
+}
+
 BfStatus
 bifang_host_read_at(const BfHost *h, int file, int64_t pos, void *buf, size_t len, BfError *err)
 {

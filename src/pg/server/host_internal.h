@@ -36,6 +36,7 @@ extern BfStatus
 bifang_host_open(const BfHost *h, const char *path, BfOpenMode mode, int *file, BfError *err);
 extern void bifang_host_close(const BfHost *h, int file);
 extern BfStatus bifang_host_file_size(const BfHost *h, int file, int64_t *size, BfError *err);
+extern int64_t bifang_host_data_end(const BfHost *h, int file, int64_t size);
 extern BfStatus
 bifang_host_read_at(const BfHost *h, int file, int64_t pos, void *buf, size_t len, BfError *err);
 extern BfStatus bifang_host_write_at(const BfHost *h, int file, int64_t pos, const void *buf,

@@ -157,6 +157,15 @@ host_file_size(const BfHost *host, int file, int64_t *size, BfError *err)
 	return BF_OK;
 }
 
+static int64_t
+host_data_end(const BfHost *host, int file, int64_t size)
+{
+	off_t n = lseek(file, 0, SEEK_HOLE);
+
+	(void) host;
+	return n < 0 || n > size ? size : n;
+}
+
 static BfStatus
 host_read_at(const BfHost *host, int file, int64_t pos, void *buf, size_t len, BfError *err)
 {
@@ -477,6 +486,7 @@ test_host_init(TestHost *h)
 		.open = host_open,
 		.close = host_close,
 		.file_size = host_file_size,
+		.data_end = host_data_end,
 		.read_at = host_read_at,
 		.write_at = host_write_at,
 		.truncate = host_truncate,
