@@ -57,7 +57,7 @@ free_context(void *arg)
 {
 	BfCodecContext *ctx = arg;
 
-	ZSTD_freeDCtx(ctx->zstd_d);
+	bfi_zstd_give_back(ctx->zstd_d);
 	ZSTD_freeCCtx(ctx->zstd_c);
 	LZ4F_freeDecompressionContext(ctx->lz4f_d);
 	if (ctx->inflate_gzip.state != NULL)

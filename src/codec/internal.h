@@ -71,6 +71,8 @@ typedef BfStatus (*BfDecompress)(BfCodecContext *ctx, const uint8_t *src, size_t
 								 BfError *err);
 extern BfStatus bfi_zstd_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink,
 									BfError *err) BF_MUST_CHECK;
+/* The context that decompressed is for the next one that needs one, or freed. NULL: nothing. */
+extern void bfi_zstd_give_back(ZSTD_DCtx *d);
 extern BfStatus bfi_gzip_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *sink,
 									BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_deflate_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n,

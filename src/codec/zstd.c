@@ -1,10 +1,44 @@
-/* Zstandard: any number of frames, skippable ones among them, with or without a content size. */
+/*
+ * Zstandard: any number of frames, skippable ones among them, with or without a content size.
+ *
+ * Making a context to decompress with costs more than decompressing a small page: it has 94 KB,
+ * which the C library gives back to the system each time. So a thread keeps a few when their arenas
+ * go, without what they were told, and takes them before it makes any. It has them to its end: no
+ * thread of ours ends before the process.
+ */
 #include "codec/internal.h"
 
 #include <zstd_errors.h>
 
 /* What the format recommends every decoder to accept; a frame that wants more is refused. */
 #define WINDOW_LOG_MAX 27
+
+/* As many scans are open at once in most queries. One that has grown a window is not kept. */
+#define SPARE_MAX 8
+#define SPARE_BYTES_MAX ((size_t) 256 << 10)
+
+static _Thread_local ZSTD_DCtx *spare[SPARE_MAX];
+static _Thread_local int n_spare = 0;
+
+/* NULL: out of memory. */
+static ZSTD_DCtx *
+take_context(void)
+{
+	BF_ASSERT(n_spare >= 0 && n_spare <= SPARE_MAX);
+	return n_spare > 0 ? spare[--n_spare] : ZSTD_createDCtx();
+}
+
+void
+bfi_zstd_give_back(ZSTD_DCtx *d)
+{
+	if (d == NULL)
+		return;
+	if (n_spare == SPARE_MAX || ZSTD_sizeof_DCtx(d) > SPARE_BYTES_MAX ||
+		ZSTD_isError(ZSTD_DCtx_reset(d, ZSTD_reset_session_and_parameters)))
+		ZSTD_freeDCtx(d);
+	else
+		spare[n_spare++] = d;
+}
 
 static BfStatus
 zstd_failure(size_t code, BfError *err)
@@ -57,7 +91,7 @@ bfi_zstd_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *s
 {
 	if (ctx->zstd_d == NULL)
 	{
-		ctx->zstd_d = ZSTD_createDCtx();
+		ctx->zstd_d = take_context();
 		if (ctx->zstd_d == NULL)
 			return bf_error(err, BF_ERR_NOMEM, "out of memory for a zstd context");
 		(void) ZSTD_DCtx_setParameter(ctx->zstd_d, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);

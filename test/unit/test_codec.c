@@ -134,6 +134,52 @@ TEST(codec_samples_of_others)
 		expect_bytes(a, samples[i].codec, samples[i].bytes, samples[i].n, want, samples[i].want);
 }
 
+/* The zstd context of an arena that has decompressed `src` to n bytes and is gone; *size: what that
+ * context then has. */
+static const ZSTD_DCtx *
+left_behind(const void *src, size_t src_len, size_t n, size_t *size)
+{
+	BfArena *a = bf_arena_new(test_host(), "gone", SIZE_MAX);
+	BfCodecContext *ctx = context(a);
+	const ZSTD_DCtx *d;
+
+	EXPECT_EQ(
+		bf_decompress_append(ctx, BF_CODEC_ZSTD, src, src_len, buffer(a, n + 1), &test_err),
+		BF_OK);
+	d = ctx->zstd_d;
+	*size = ZSTD_sizeof_DCtx(d);
+	bf_arena_free(a);
+	return d;
+}
+
+TEST(codec_zstd_context_is_kept)
+{
+	BfArena *a = test_arena();
+	BfBuffer *large = buffer(a, SIZE_MAX);
+	uint8_t *much = text(a, 1 << 20);
+	size_t size, grown;
+	const ZSTD_DCtx *first = left_behind(zstd_sample, sizeof zstd_sample, 57, &size);
+
+	EXPECT(left_behind(zstd_sample, sizeof zstd_sample, 57, &size) == first);
+	REQUIRE_OK(bf_compress_append(context(a), BF_CODEC_ZSTD, 19, much, 1 << 20, large, &test_err));
+	/* Its window makes it larger; the next arena has a small one again. */
+	for (int i = 0; i < 10; i++)
+	{
+		left_behind(large->data, large->len, 1 << 20, &grown);
+		EXPECT(grown > size + (1 << 19));
+	}
+	for (int i = 0; i < 10; i++)
+	{
+		left_behind(zstd_sample, sizeof zstd_sample, 57, &grown);
+		EXPECT(grown <= size);
+	}
+	/* What a context was told is forgotten: the window's limit is set anew, and so is a frame. */
+	for (size_t cut = 1; cut < sizeof zstd_sample; cut += 7)
+		EXPECT(bf_decompress_append(context(a), BF_CODEC_ZSTD, zstd_sample, cut, buffer(a, 100),
+									&test_err) != BF_OK);
+	left_behind(zstd_sample, sizeof zstd_sample, 57, &size);
+}
+
 TEST(codec_several_frames)
 {
 	static const uint8_t skippable[] = {0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 'x', 'y'};
