@@ -143,9 +143,8 @@ left_behind(const void *src, size_t src_len, size_t n, size_t *size)
 	BfCodecContext *ctx = context(a);
 	const ZSTD_DCtx *d;
 
-	EXPECT_EQ(
-		bf_decompress_append(ctx, BF_CODEC_ZSTD, src, src_len, buffer(a, n + 1), &test_err),
-		BF_OK);
+	EXPECT_EQ(bf_decompress_append(ctx, BF_CODEC_ZSTD, src, src_len, buffer(a, n + 1), &test_err),
+			  BF_OK);
 	d = ctx->zstd_d;
 	*size = ZSTD_sizeof_DCtx(d);
 	bf_arena_free(a);

@@ -43,6 +43,11 @@ typedef struct KeepReader
 	const BfBatch *pending; /* the first batch of the rest, where it did not fit */
 	BfReader *rest;			/* NULL: nothing behind it */
 	BfReader *narrowed;
+	BfiEqual equal;
+	bool by_index; /* the group's rows are looked up ... */
+	uint32_t hit;  /* ... and this is the next */
+	BfBatch found;
+	uint64_t *found_bits;
 	int64_t decoded;			 /* rows, when the narrowed group began */
 	const BfColumnStats *bounds; /* of what is asked about: a group, or a batch of it */
 	BfBatch out;
@@ -305,12 +310,38 @@ skip_spans(KeepReader *r)
 			r->unit->keep->counters->rows_skipped += g->rows.batches[r->at++]->batch.n_rows;
 }
 
+/* The next batch that has rows with the values, selected; NULL: no more. */
+static const BfBatch *
+next_found(KeepReader *r)
+{
+	const BfiKeptGroup *g = &r->unit->groups[r->group];
+	BfKeepCounters *count = r->unit->keep->counters;
+	const BfBatch *b;
+	int32_t n;
+
+	while ((b = bfi_kept_found(g, &r->equal, &r->hit, r->found_bits, &n)) != NULL)
+	{
+		if (n == 0)
+			continue;
+		count->rows_read += n;
+		count->rows_skipped -= n;
+		r->found = *b;
+		r->found.selected = r->found_bits;
+		r->found.n_selected = n;
+		return &r->found;
+	}
+	r->rows = NULL;
+	return NULL;
+}
+
 /* The next batch out of memory that may have a row; NULL: no more. */
 static const BfBatch *
 next_kept(KeepReader *r)
 {
 	BfKeepCounters *count = r->unit->keep->counters;
 
+	if (r->rows != NULL && r->by_index)
+		return next_found(r);
 	while (r->rows != NULL)
 	{
 		const BfiKeptBatch *b;
@@ -322,6 +353,7 @@ next_kept(KeepReader *r)
 		if (may_match(r, b->bounds))
 		{
 			count->rows_read += b->batch.n_rows;
+			r->unit->groups[r->group].looked += b->batch.n_rows;
 			return &b->batch;
 		}
 		count->rows_skipped += b->batch.n_rows;
@@ -366,6 +398,21 @@ next_narrowed(KeepReader *r, const BfBatch **out, BfError *err)
 	return BF_OK;
 }
 
+/* Rows of the group come out of memory: all of them, or where it is kept whole those that have the
+ * values which the predicate asks for. */
+static void
+begin_kept(KeepReader *r, BfiKeptGroup *g)
+{
+	const BfiKeptIndex *x = bfi_kept_index(r->unit, g, &r->equal);
+
+	r->rows = &g->rows;
+	r->by_index = x != NULL;
+	if (x == NULL)
+		return;
+	r->hit = bfi_kept_look(r->unit, x, &r->equal);
+	r->unit->keep->counters->rows_skipped += g->n_rows;
+}
+
 static BfStatus
 begin_group(KeepReader *r, BfError *err)
 {
@@ -384,7 +431,7 @@ begin_group(KeepReader *r, BfError *err)
 	if (same && g->kept && !may_match(r, g->bounds))
 		r->unit->keep->counters->rows_skipped += g->n_rows;
 	else if (same && g->rows.n > 0)
-		r->rows = &g->rows;
+		begin_kept(r, g);
 	if (same && g->kept)
 		return BF_OK;
 	if (r->rest != NULL || r->pending != NULL)
@@ -464,6 +511,8 @@ new_reader(BfArena *a, BfKept *u, BfFilter *f, const char *name, KeepReader **ou
 	r->filter = f;
 	r->name = name;
 	BF_NEW(a, r->bits, BF_VALIDITY_WORDS, err);
+	BF_NEW(a, r->found_bits, BF_VALIDITY_WORDS, err);
+	bfi_kept_equal(f, &r->equal);
 	*out = r;
 	return BF_OK;
 }

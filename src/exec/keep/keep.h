@@ -14,7 +14,9 @@
  * A group is decoded whole once that is no more than what reading parts of it has cost before, so
  * whoever looks for one row in many row groups does not pay for all of them, and a scan that runs
  * once keeps nothing. Each batch has the bounds of its columns of whole numbers and times; batches
- * that can't match are passed over, so rows in some order are found at once.
+ * that can't match are passed over, so rows in some order are found at once. For a predicate that
+ * asks for values of columns the group gets an index of them once its rows have been looked at so
+ * often that making one costs no more: a nested loop over rows in no order is a hash join then.
  *
  * All scans of a process share one budget. What does not fit is read as always. Nothing is given up
  * for something else: a scan that goes round would find of a cache that does so nothing at all.

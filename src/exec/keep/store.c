@@ -280,6 +280,9 @@ add(BfKept *u, BfiKeptRows *rows, const BfBatch *b, BfError *err)
 	}
 	BF_NEW(rows->arena, rows->batches[rows->n], 1, err);
 	BF_TRY(copy_batch(u, rows, b, rows->batches[rows->n], err));
+	if (rows->n > 0)
+		rows->batches[rows->n]->first =
+			rows->batches[rows->n - 1]->first + rows->batches[rows->n - 1]->batch.n_rows;
 	rows->n++;
 	return BF_OK;
 }
@@ -375,6 +378,7 @@ bfi_kept_drop(BfKept *u, BfiKeptGroup *g)
 {
 	BF_ASSERT(u->keep->budget->bytes >= g->rows.charged);
 	u->keep->budget->bytes -= g->rows.charged;
+	bfi_kept_forget_index(u, g);
 	bf_arena_free(g->rows.arena);
 	memset(&g->rows, 0, sizeof g->rows);
 	g->n_rows = 0;
