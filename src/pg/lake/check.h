@@ -24,7 +24,7 @@ typedef struct BifangCheck
 	BifangLedger **ledgers; /* ascending ids */
 } BifangCheck;
 
-/* One row of the result. */
+/* check_found.c. One row of the result. */
 extern void bifang_check_found(BifangCheck *c, const char *severity, const char *subject,
 							   const char *fmt, ...) BF_PRINTF(4, 5);
 /* NULL: the table has none of that id. */

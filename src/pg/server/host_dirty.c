@@ -34,6 +34,13 @@ static int room;
 static int n_held;
 static uint64 clock_of_writes;
 
+int
+bifang_raw_descriptor(File file)
+{
+	/* Opens it again where it was closed, which FileGetRawDesc itself does from version 18 on. */
+	return FileSize(file) < 0 ? -1 : FileGetRawDesc(file);
+}
+
 static BfStatus
 make_room(File file, BfError *err)
 {

@@ -16,13 +16,6 @@
 #include "storage/fd.h"
 #include "utils/wait_event.h"
 
-int
-bifang_raw_descriptor(File file)
-{
-	/* Opens it again where it was closed, which FileGetRawDesc itself does from version 18 on. */
-	return FileSize(file) < 0 ? -1 : FileGetRawDesc(file);
-}
-
 /*
  * Non-blocking, so that a FIFO put where a data file should be fails the test for a regular file
  * instead of hanging the backend.

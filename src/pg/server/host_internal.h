@@ -11,15 +11,11 @@
 
 #include "base/host.h"
 
-/* --- host_files.c -------------------------------------------------------------------------------
+/* --- host_dirty.c -------------------------------------------------------------------------------
  */
 
 /* -1, errno says why. Valid until another file is opened. */
 extern int bifang_raw_descriptor(File file);
-
-/* --- host_dirty.c -------------------------------------------------------------------------------
- */
-
 /* Before a file is written or cut. */
 extern BfStatus bifang_dirty_hold(File file, BfError *err) BF_MUST_CHECK;
 /* All that was written is durable, or false with errno; once false, always so. */
