@@ -138,6 +138,26 @@ CROSS JOIN (
 WHERE EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.catalog_name = s.name)
 ORDER BY s.name, s.by_name DESC, s.oid;
 
+-- Small transactions --------------------------------------------------------------------------
+-- Batches are compressed already; a row that fits into a page stays in it.
+
+CREATE TABLE bifang.tail (
+	ledger_id bigint NOT NULL,
+	first_entry bigint NOT NULL,
+	end_entry bigint NOT NULL,
+	total_bytes bigint NOT NULL,
+	batches bytea NOT NULL,
+	written_at timestamptz NOT NULL,
+	PRIMARY KEY (ledger_id, end_entry)
+) USING heap WITH (toast_tuple_target = 8160);
+ALTER TABLE bifang.tail ALTER COLUMN batches SET STORAGE EXTERNAL;
+COMMENT ON TABLE bifang.tail IS
+	'rows of small transactions, as record batches of their ledger that are not in its files yet';
+COMMENT ON COLUMN bifang.tail.total_bytes IS
+	'of all batches since the ledger''s tail began, up to these';
+REVOKE ALL ON bifang.tail FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('bifang.tail', '');
+
 -- Functions that views need ---------------------------------------------------------------------
 
 CREATE FUNCTION bifang.catalog_of(server oid) RETURNS text
@@ -207,9 +227,9 @@ SELECT l.ledger_id,
 	CASE l.state WHEN 'o' THEN 'open' WHEN 'c' THEN 'closed' WHEN 'f' THEN 'offloaded'
 		ELSE 'trimmed' END AS state,
 	l.schema_id,
-	coalesce(a.end_entry, 0) AS entries,
+	coalesce(greatest(a.end_entry, b.end_entry), 0) AS entries,
 	l.created_at,
-	a.written_at AS last_written_at,
+	greatest(a.written_at, b.written_at) AS last_written_at,
 	l.closed_at,
 	l.offloaded_at,
 	l.lost
@@ -218,6 +238,10 @@ LEFT JOIN LATERAL (
 	SELECT p.end_entry, p.written_at FROM bifang.append p
 	WHERE p.ledger_id = l.ledger_id ORDER BY p.end_entry DESC LIMIT 1
 ) a ON true
+LEFT JOIN LATERAL (
+	SELECT p.end_entry, p.written_at FROM bifang.tail p
+	WHERE p.ledger_id = l.ledger_id ORDER BY p.end_entry DESC LIMIT 1
+) b ON true
 WHERE l.table_id IN (SELECT t.table_id FROM bifang.tables t)
 	OR (l.catalog_name IN (SELECT u.catalog_name FROM bifang.usable_catalog u)
 		AND NOT EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.table_id = l.table_id))

@@ -431,13 +431,21 @@ bf_batch_control_type(BfCodecContext *ctx, const BfBatchHeader *h, const uint8_t
 	return BF_OK;
 }
 
+/* Times of a batch's records. */
+typedef struct Times
+{
+	int64_t first;
+	int64_t largest;
+	const int64_t *each; /* NULL = all are the first */
+} Times;
+
 /* Appends the records section, uncompressed. */
 static BfStatus
-put_records(const BfView *values, int32_t n, BfBuffer *out, BfError *err)
+put_records(const BfView *values, int32_t n, const Times *times, BfBuffer *out, BfError *err)
 {
 	for (int32_t i = 0; i < n; i++)
 	{
-		uint8_t head[16];
+		uint8_t head[24];
 		uint8_t length[10];
 		size_t head_len = 0;
 		size_t length_len;
@@ -446,7 +454,10 @@ put_records(const BfView *values, int32_t n, BfBuffer *out, BfError *err)
 		if (values[i].len > BF_BATCH_BYTES_MAX)
 			BF_FAIL(err, BF_ERR_LIMIT, "a row of %u bytes is too large", values[i].len);
 		head[head_len++] = 0; /* attributes */
-		head[head_len++] = 0; /* timestamp delta */
+		if (times->each == NULL)
+			head[head_len++] = 0; /* timestamp delta */
+		else
+			head_len += bf_put_uvarint(head + head_len, bf_zigzag(times->each[i] - times->first));
 		head_len += bf_put_uvarint(head + head_len, bf_zigzag(i));
 		head[head_len++] = 1; /* key: -1, null */
 		head_len += bf_put_uvarint(head + head_len, bf_zigzag(values[i].len));
@@ -497,14 +508,14 @@ put_section(BfCodecContext *ctx, BfCodec *codec, int level, BfBuffer *raw, BfBuf
 
 static BfStatus
 build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset, const BfView *values,
-	  int32_t n, int64_t timestamp_ms, BfBuffer *scratch, BfBuffer *out, BfError *err)
+	  int32_t n, const Times *times, BfBuffer *scratch, BfBuffer *out, BfError *err)
 {
 	size_t start = out->len;
 	uint8_t *h;
 
 	BF_ASSERT(scratch != out);
 	scratch->len = 0;
-	BF_TRY(put_records(values, n, scratch, err));
+	BF_TRY(put_records(values, n, times, scratch, err));
 	BF_TRY(bf_buffer_reserve(out, BF_BATCH_HEADER_BYTES, err));
 	out->len += BF_BATCH_HEADER_BYTES;
 	BF_TRY(put_section(ctx, &codec, level, scratch, out, err));
@@ -519,8 +530,8 @@ build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset, const 
 	h[AT_MAGIC] = 2;
 	bf_store16be(h + AT_ATTRIBUTES, (uint16_t) kafka_codec_number(codec));
 	bf_store32be(h + AT_LAST_DELTA, (uint32_t) (n - 1));
-	bf_store64be(h + AT_BASE_TIMESTAMP, (uint64_t) timestamp_ms);
-	bf_store64be(h + AT_MAX_TIMESTAMP, (uint64_t) timestamp_ms);
+	bf_store64be(h + AT_BASE_TIMESTAMP, (uint64_t) times->first);
+	bf_store64be(h + AT_MAX_TIMESTAMP, (uint64_t) times->largest);
 	bf_store64be(h + AT_PRODUCER_ID, UINT64_MAX);
 	bf_store16be(h + AT_PRODUCER_EPOCH, UINT16_MAX);
 	bf_store32be(h + AT_BASE_SEQUENCE, UINT32_MAX);
@@ -529,17 +540,41 @@ build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset, const 
 	return BF_OK;
 }
 
-BfStatus
-bf_batch_build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
-			   const BfView *values, int32_t n, int64_t timestamp_ms, BfBuffer *scratch,
-			   BfBuffer *out, BfError *err)
+static BfStatus
+build_or_nothing(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
+				 const BfView *values, int32_t n, const Times *times, BfBuffer *scratch,
+				 BfBuffer *out, BfError *err)
 {
 	size_t start = out->len;
 	BfStatus status;
 
 	BF_ASSERT(n > 0 && base_offset >= 0 && base_offset <= BF_ENTRY_MAX - n);
-	status = build(ctx, codec, level, base_offset, values, n, timestamp_ms, scratch, out, err);
+	status = build(ctx, codec, level, base_offset, values, n, times, scratch, out, err);
 	if (status != BF_OK)
 		out->len = start;
 	return status;
+}
+
+BfStatus
+bf_batch_build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
+			   const BfView *values, int32_t n, int64_t timestamp_ms, BfBuffer *scratch,
+			   BfBuffer *out, BfError *err)
+{
+	const Times times = {timestamp_ms, timestamp_ms, NULL};
+
+	return build_or_nothing(ctx, codec, level, base_offset, values, n, &times, scratch, out, err);
+}
+
+BfStatus
+bf_batch_build_timed(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
+					 const BfView *values, const int64_t *timestamps_ms, int32_t n,
+					 BfBuffer *scratch, BfBuffer *out, BfError *err)
+{
+	Times times = {timestamps_ms[0], timestamps_ms[0], timestamps_ms};
+
+	for (int32_t i = 1; i < n; i++)
+		if (timestamps_ms[i] > times.largest)
+			times.largest = timestamps_ms[i];
+	BF_ASSERT(times.largest >= times.first);
+	return build_or_nothing(ctx, codec, level, base_offset, values, n, &times, scratch, out, err);
 }

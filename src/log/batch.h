@@ -136,5 +136,10 @@ extern BfStatus bf_batch_control_type(BfCodecContext *ctx, const BfBatchHeader *
 extern BfStatus bf_batch_build(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
 							   const BfView *values, int32_t n, int64_t timestamp_ms,
 							   BfBuffer *scratch, BfBuffer *out, BfError *err) BF_MUST_CHECK;
+/* The same with a time for each; the header has the first and the largest. */
+extern BfStatus
+bf_batch_build_timed(BfCodecContext *ctx, BfCodec codec, int level, int64_t base_offset,
+					 const BfView *values, const int64_t *timestamps_ms, int32_t n,
+					 BfBuffer *scratch, BfBuffer *out, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -44,16 +44,17 @@
 #ifndef BF_LOG_OFFLOAD_H
 #define BF_LOG_OFFLOAD_H
 
-#include "log/segment.h"
+#include "log/live.h"
 
 /*
- * Copies entries [0, n_entries) of the ledger directory to `path`, atomically (io/publish.h). Every
+ * Copies entries [0, n_entries) of the ledger directory, and of `tail` (log/live.h; NULL = none),
+ * to `path`, atomically (io/publish.h). Every
  * batch is decoded once, so what is written is known to be readable. n_entries must be the end of a
  * batch. BF_ERR_CONFLICT when `path` exists. *bytes (may be NULL) is the file's size.
  */
-extern BfStatus
-bf_offload_write(BfArena *a, const char *ledger_dir, int64_t n_entries, const char *schema_json,
-				 const char *path, int64_t *bytes, BfError *err) BF_MUST_CHECK;
+extern BfStatus bf_offload_write(BfArena *a, const char *ledger_dir, const BfLogTail *tail,
+								 int64_t n_entries, const char *schema_json, const char *path,
+								 int64_t *bytes, BfError *err) BF_MUST_CHECK;
 
 typedef struct BfOffloadFile BfOffloadFile;
 

@@ -15,7 +15,7 @@ typedef struct Writer
 	BfArena *arena; /* released when the file is done */
 	const BfHost *host;
 	BfPublish *out;
-	BfLogDir *dir;
+	BfLiveWalk *walk;
 	BfCodecContext *codec;
 	BfBuffer *scratch;
 	BfBuffer *records; /* BfiOffloadRecord */
@@ -87,7 +87,7 @@ static BfStatus
 copy_batch(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t position,
 		   const char *path, BfError *err)
 {
-	if (h->total_bytes < COPY_BYTES_MIN)
+	if (h->total_bytes < COPY_BYTES_MIN || bf_live_walk_in_tail(w->walk))
 		return bf_publish_write(w->out, batch, (size_t) h->total_bytes, err);
 	/* Paths of segments are kept by the directory, one pointer each. */
 	if (w->source < 0 || w->source_path != path)
@@ -106,12 +106,8 @@ copy_batch(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t posi
 static BfStatus
 write_data(Writer *w, int64_t n_entries, BfError *err)
 {
-	BfRange range = {0, n_entries - 1};
-	BfRangeSet all = {n_entries > 0 ? 1 : 0, &range};
-	BfLogWalk *walk;
 	int64_t next = 0;
 
-	BF_TRY(bf_log_walk_new(w->arena, w->dir, &all, true, &walk, err));
 	for (;;)
 	{
 		BfBatchHeader h;
@@ -122,7 +118,7 @@ write_data(Writer *w, int64_t n_entries, BfError *err)
 		uint8_t length[4];
 		BfStatus status;
 
-		BF_TRY(bf_log_walk_next(walk, &h, &batch, &position, &path, err));
+		BF_TRY(bf_live_walk_next(w->walk, &h, &batch, &position, &path, err));
 		if (batch == NULL)
 			break;
 		status = examine(w, &h, batch, position, &r, err);
@@ -241,9 +237,11 @@ write_root_and_tail(Writer *w, BfError *err)
 }
 
 static BfStatus
-write_file(Writer *w, const char *ledger_dir, int64_t n_entries, const char *schema,
-		   const char *path, int64_t *bytes, BfError *err)
+write_file(Writer *w, const char *ledger_dir, const BfLogTail *tail, int64_t n_entries,
+		   const char *schema, const char *path, int64_t *bytes, BfError *err)
 {
+	BfRange range = {0, n_entries - 1};
+	const BfRangeSet all = {n_entries > 0, &range};
 	size_t schema_len = strlen(schema);
 
 	if (schema_len > BFI_OFFLOAD_SCHEMA_BYTES_MAX)
@@ -254,7 +252,7 @@ write_file(Writer *w, const char *ledger_dir, int64_t n_entries, const char *sch
 	BF_TRY(bf_buffer_new(w->arena, BF_BATCH_BYTES_MAX, &w->scratch, err));
 	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->records, err));
 	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->encoded, err));
-	BF_TRY(bf_log_dir_open(w->arena, ledger_dir, NULL, &w->dir, err));
+	BF_TRY(bf_live_walk_new(w->arena, ledger_dir, tail, &all, NULL, &w->walk, err));
 	BF_TRY(bf_publish_begin(w->arena, path, &w->out, err));
 	BF_TRY(write_header(w, schema, schema_len, err));
 	BF_TRY(write_data(w, n_entries, err));
@@ -266,8 +264,8 @@ write_file(Writer *w, const char *ledger_dir, int64_t n_entries, const char *sch
 }
 
 BfStatus
-bf_offload_write(BfArena *a, const char *ledger_dir, int64_t n_entries, const char *schema_json,
-				 const char *path, int64_t *bytes, BfError *err)
+bf_offload_write(BfArena *a, const char *ledger_dir, const BfLogTail *tail, int64_t n_entries,
+				 const char *schema_json, const char *path, int64_t *bytes, BfError *err)
 {
 	Writer w = {.host = bf_arena_host(a), .source = -1, .min_timestamp = -1, .max_timestamp = -1};
 	BfStatus status;
@@ -276,7 +274,7 @@ bf_offload_write(BfArena *a, const char *ledger_dir, int64_t n_entries, const ch
 	w.arena = bf_arena_new(w.host, "offload", INDEX_BYTES_MAX);
 	if (w.arena == NULL)
 		return bf_arena_fail(a, 0, err);
-	status = write_file(&w, ledger_dir, n_entries, schema_json, path, bytes, err);
+	status = write_file(&w, ledger_dir, tail, n_entries, schema_json, path, bytes, err);
 	bf_arena_free(w.arena);
 	return status == BF_OK ? BF_OK : bf_error_object(err, path);
 }

@@ -176,8 +176,22 @@ ready(BfLedgerWriter *w, BfError *err)
 	return w->settled ? BF_OK : bfi_writer_settle(w, err);
 }
 
+/* timestamps_ms = NULL: all have timestamp_ms. */
 static BfStatus
-append(BfLedgerWriter *w, const BfView *values, int32_t n, int64_t timestamp_ms, BfError *err)
+build(BfLedgerWriter *w, const BfView *values, const int64_t *timestamps_ms, int32_t n,
+	  int64_t timestamp_ms, BfError *err)
+{
+	if (timestamps_ms == NULL)
+		return bf_batch_build(w->codec, w->options.codec, w->options.level, w->end.entry, values, n,
+							  timestamp_ms, w->raw, w->batch, err);
+	return bf_batch_build_timed(w->codec, w->options.codec, w->options.level, w->end.entry, values,
+								timestamps_ms, n, w->raw, w->batch, err);
+}
+
+/* timestamp_ms is the largest. */
+static BfStatus
+append(BfLedgerWriter *w, const BfView *values, const int64_t *timestamps_ms, int32_t n,
+	   int64_t timestamp_ms, BfError *err)
 {
 	int64_t position = w->end.position;
 	int64_t len;
@@ -187,8 +201,7 @@ append(BfLedgerWriter *w, const BfView *values, int32_t n, int64_t timestamp_ms,
 		BF_FAIL(err, BF_ERR_LIMIT, "the ledger is full: it has %lld entries",
 				(long long) w->end.entry);
 	w->batch->len = 0;
-	BF_TRY(bf_batch_build(w->codec, w->options.codec, w->options.level, w->end.entry, values, n,
-						  timestamp_ms, w->raw, w->batch, err));
+	BF_TRY(build(w, values, timestamps_ms, n, timestamp_ms, err));
 	len = (int64_t) w->batch->len;
 	if (position > 0 &&
 		(position + len > w->options.segment_bytes_max || w->end.entry + n - w->base > INT32_MAX))
@@ -216,13 +229,33 @@ bf_ledger_append(BfLedgerWriter *w, const BfView *values, int32_t n, int64_t tim
 				 BfError *err)
 {
 	BF_TRY(ready(w, err));
-	return named(w, append(w, values, n, timestamp_ms, err), err);
+	return named(w, append(w, values, NULL, n, timestamp_ms, err), err);
+}
+
+BfStatus
+bf_ledger_append_timed(BfLedgerWriter *w, const BfView *values, const int64_t *timestamps_ms,
+					   int32_t n, BfError *err)
+{
+	int64_t largest = timestamps_ms[0];
+
+	BF_ASSERT(n > 0);
+	for (int32_t i = 1; i < n; i++)
+		if (timestamps_ms[i] > largest)
+			largest = timestamps_ms[i];
+	BF_TRY(ready(w, err));
+	return named(w, append(w, values, timestamps_ms, n, largest, err), err);
 }
 
 BfLedgerEnd
 bf_ledger_writer_end(const BfLedgerWriter *w)
 {
 	return w->end;
+}
+
+size_t
+bf_ledger_writer_memory(const BfLedgerWriter *w)
+{
+	return w->raw->cap + w->batch->cap;
 }
 
 BfStatus

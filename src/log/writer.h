@@ -49,7 +49,13 @@ bf_ledger_writer_open(BfArena *a, const char *dir, BfLedgerEnd end, const BfLedg
 /* One batch of n > 0 values; entries are numbered from the current end. */
 extern BfStatus bf_ledger_append(BfLedgerWriter *w, const BfView *values, int32_t n,
 								 int64_t timestamp_ms, BfError *err) BF_MUST_CHECK;
+/* With a time for each value. */
+extern BfStatus
+bf_ledger_append_timed(BfLedgerWriter *w, const BfView *values, const int64_t *timestamps_ms,
+					   int32_t n, BfError *err) BF_MUST_CHECK;
 extern BfLedgerEnd bf_ledger_writer_end(const BfLedgerWriter *w);
+/* Of its buffers, which stay as large as its largest batch. */
+extern size_t bf_ledger_writer_memory(const BfLedgerWriter *w);
 /* Back to an earlier end (savepoint, abort). */
 extern BfStatus
 bf_ledger_writer_rewind(BfLedgerWriter *w, BfLedgerEnd end, BfError *err) BF_MUST_CHECK;

@@ -8,12 +8,12 @@
 
 #define BYTES_MAX ((size_t) 1 << 30)
 
-static const uint8_t magic[4] = {'B', 'F', 'P', '1'};
+static const uint8_t magic[4] = {'B', 'F', 'P', '2'};
 
 #define FLAG_CURRENT 1
 
 /* The least that one of them can take: a byte for each of its numbers and texts. */
-#define LEDGER_BYTES_MIN 6
+#define LEDGER_BYTES_MIN 7
 #define RANGE_BYTES_MIN 2
 #define SOURCE_BYTES_MIN 6
 
@@ -44,12 +44,13 @@ static BfStatus
 put_ledger(BfBuffer *b, const BfScanLedger *l, int64_t id_before, BfError *err)
 {
 	BF_ASSERT(l->id > id_before && l->id <= LEDGER_ID_MAX);
-	BF_ASSERT(l->end >= 0 && l->entry_bytes > 0);
+	BF_ASSERT(l->end >= 0 && l->entry_bytes > 0 && l->tail >= 0 && l->tail <= l->end);
 	BF_ASSERT(l->place < BF_SCAN_PLACES && (l->path != NULL || l->place == BF_SCAN_GONE));
 	BF_TRY(bf_buffer_varint(b, l->id - id_before, err));
 	BF_TRY(bf_buffer_varint(b, l->place, err));
 	BF_TRY(put_text(b, l->path, err));
 	BF_TRY(bf_buffer_varint(b, l->end, err));
+	BF_TRY(bf_buffer_varint(b, l->tail, err));
 	BF_TRY(bf_buffer_varint(b, l->entry_bytes, err));
 	BF_TRY(bf_buffer_varint(b, l->lost.n, err));
 	for (int32_t i = 0; i < l->lost.n; i++)
@@ -182,6 +183,7 @@ get_ledger(BfArena *a, BfCursor *c, int64_t id_before, BfScanLedger *l, BfError 
 	BF_DATA(err, l->path != NULL || l->place == BF_SCAN_GONE, at, "ledger %lld has no path",
 			(long long) l->id);
 	BF_TRY(get_number(c, 0, BF_ENTRY_MAX, "end of a ledger", &l->end, err));
+	BF_TRY(get_number(c, 0, l->end, "number of entries in the tail", &l->tail, err));
 	BF_TRY(get_number(c, 1, INT64_MAX, "size of an entry", &l->entry_bytes, err));
 	return get_lost(a, c, &l->lost, err);
 }

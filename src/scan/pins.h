@@ -9,9 +9,9 @@
  *   number   zigzag LEB128
  *   text     length + 1, bytes; 0: no text
  *
- *   pins     "BFP1", flags, metadata path, snapshot
- *            number of ledgers, of each: id less that of the one before, place, path, end, bytes,
- *              number of lost ranges, of each: first, last
+ *   pins     "BFP2", flags, metadata path, snapshot
+ *            number of ledgers, of each: id less that of the one before, place, path, end, tail,
+ *              bytes, number of lost ranges, of each: first, last
  *            number of sources, of each: path, bytes, rows, counted, partition, start, end
  *
  * Bytes come from this library, and are checked all the same: a reader of other bytes fails with
@@ -37,6 +37,7 @@ typedef struct BfScanLedger
 	BfScanPlace place;
 	const char *path;	 /* of directory or file; NULL = GONE */
 	int64_t end;		 /* entries 0 .. end-1 count */
+	int64_t tail;		 /* so many, the last ones, are not in the directory (log/live.h) */
 	int64_t entry_bytes; /* estimated, of one; > 0 */
 	BfRangeSet lost;	 /* entries that are known to be gone for good: nothing reads them */
 } BfScanLedger;

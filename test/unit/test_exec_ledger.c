@@ -87,6 +87,21 @@ check_row(const BfBatch *b, int32_t row, int64_t i, const int32_t *fields, uint3
 	return true;
 }
 
+/* Encodes rows of the batch and appends them; `scratch` is left as it was. */
+static BfStatus
+append_rows(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *b, const int32_t *rows,
+			int32_t n, int64_t timestamp_ms, BfArena *scratch, BfError *err)
+{
+	BfArenaMark mark = bf_arena_mark(scratch);
+	BfEncodedRows encoded;
+	BfStatus s = bf_exec_ledger_encode(scratch, schema, b, rows, n, &encoded, err);
+
+	if (s == BF_OK)
+		s = bf_exec_ledger_append(w, &encoded, timestamp_ms, err);
+	bf_arena_rewind(scratch, mark);
+	return s;
+}
+
 /* A ledger of n rows in log batches of random sizes up to batch_max. */
 static const char *
 make_ledger(BfArena *a, int64_t n, int32_t batch_max, BfCodec codec, int64_t segment_bytes,
@@ -116,7 +131,7 @@ make_ledger(BfArena *a, int64_t n, int32_t batch_max, BfCodec codec, int64_t seg
 			b->cols[c].n = k;
 		for (int32_t row = 0; row < k; row++)
 			fill_row(scratch, b, row, i + row, long_text);
-		s = bf_exec_ledger_append(w, &table, b, NULL, k, TIME_0 + i, scratch, &test_err);
+		s = append_rows(w, &table, b, NULL, k, TIME_0 + i, scratch, &test_err);
 		i += k;
 	}
 	if (s == BF_OK)
@@ -171,7 +186,7 @@ check_read(BfLedgerPlace place, const char *path, const BfRangeSet *ranges, cons
 	int64_t n = 0;
 	BfReader *r = NULL;
 	const BfBatch *b = NULL;
-	BfStatus s = bf_exec_ledger_reader(a, place, path, ranges, &p, NULL, &r, &test_err);
+	BfStatus s = bf_exec_ledger_reader(a, place, path, NULL, ranges, &p, NULL, &r, &test_err);
 	bool ok = true;
 
 	while (s == BF_OK && ok)
@@ -286,7 +301,7 @@ TEST(exec_ledger_offloaded)
 		REQUIRE_OK(bf_source_read_all(a, bf_arena_printf(a, "%s/schema.json", dir), 1 << 20, NULL,
 									  &bytes, &test_err));
 		json = bf_arena_strndup(a, (const char *) bytes.ptr, bytes.len);
-		REQUIRE_OK(bf_offload_write(a, dir, n, json, path, &size, &test_err));
+		REQUIRE_OK(bf_offload_write(a, dir, NULL, n, json, path, &size, &test_err));
 		REQUIRE_OK(bf_exec_ledger_schema(a, BF_LEDGER_OFFLOAD, path, &schema, &test_err));
 		EXPECT_EQ(schema->schema_id, 3);
 		REQUIRE(check_place(a, BF_LEDGER_OFFLOAD, path, n, long_text));
@@ -312,7 +327,7 @@ drain(BfArena *a, const char *dir, const BfRangeSet *ranges, const BfProjection 
 
 	*n = 0;
 	bf_error_clear(&test_err);
-	BF_TRY(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, ranges, p, NULL, &r, &test_err));
+	BF_TRY(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, NULL, ranges, p, NULL, &r, &test_err));
 	for (;;)
 	{
 		BF_TRY(r->next(r, &b, &test_err));
@@ -456,7 +471,8 @@ TEST(exec_ledger_batch_sizes)
 	const BfBatch *b;
 	int n = 0;
 
-	REQUIRE_OK(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, &ranges, &p, NULL, &r, &test_err));
+	REQUIRE_OK(
+		bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, NULL, &ranges, &p, NULL, &r, &test_err));
 	for (;;)
 	{
 		REQUIRE_OK(r->next(r, &b, &test_err));
@@ -496,7 +512,8 @@ TEST(exec_ledger_evolution)
 	BfReader *r;
 	const BfBatch *b;
 
-	REQUIRE_OK(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, &ranges, &p, NULL, &r, &test_err));
+	REQUIRE_OK(
+		bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, NULL, &ranges, &p, NULL, &r, &test_err));
 	EXPECT_STR(r->name(r), dir);
 	for (;;)
 	{
@@ -600,17 +617,18 @@ TEST(exec_ledger_first_rows)
 	BfRangeSet ranges = ranges_of(a, "0-9_100-110_2990-2999");
 	Visited v = {0, 0, true};
 
-	REQUIRE_OK(bf_exec_ledger_first_rows(a, dir, &ranges, visit_first, &v, &test_err));
+	REQUIRE_OK(bf_exec_ledger_first_rows(a, dir, NULL, &ranges, visit_first, &v, &test_err));
 	EXPECT(v.ok);
 	EXPECT_EQ(v.n, 31);
 	EXPECT_EQ(v.next, 3000);
 	v = (Visited){0, 0, true};
 	ranges = ranges_of(a, "0-2999");
-	EXPECT_FAIL(bf_exec_ledger_first_rows(a, dir, &ranges, visit_first, &v, &test_err), BF_ERR_HOST,
-				-1);
+	EXPECT_FAIL(bf_exec_ledger_first_rows(a, dir, NULL, &ranges, visit_first, &v, &test_err),
+				BF_ERR_HOST, -1);
 	EXPECT_EQ(v.n, 1000);
 	ranges.n = 0;
-	REQUIRE_OK(bf_exec_ledger_first_rows(a, "/nonexistent", &ranges, visit_first, &v, &test_err));
+	REQUIRE_OK(
+		bf_exec_ledger_first_rows(a, "/nonexistent", NULL, &ranges, visit_first, &v, &test_err));
 }
 
 TEST(exec_ledger_append_chosen_rows)
@@ -637,20 +655,20 @@ TEST(exec_ledger_append_chosen_rows)
 	for (int32_t c = 0; c < N_FIELDS; c++)
 		b->cols[c].n = 6;
 	before = bf_arena_bytes(scratch);
-	REQUIRE_OK(bf_exec_ledger_append(w, &table, b, rows, 0, TIME_0, scratch, &test_err));
+	REQUIRE_OK(append_rows(w, &table, b, rows, 0, TIME_0, scratch, &test_err));
 	EXPECT_EQ(bf_ledger_writer_end(w).entry, 0);
 	/* A row that cannot be written leaves the ledger as it was. */
 	bf_validity_set(b->cols[0].validity, 3, false);
-	EXPECT_FAIL(bf_exec_ledger_append(w, &table, b, rows, 3, TIME_0, scratch, &test_err),
-				BF_ERR_VALUE, -1);
+	EXPECT_FAIL(append_rows(w, &table, b, rows, 3, TIME_0, scratch, &test_err), BF_ERR_VALUE, -1);
 	EXPECT_EQ(bf_ledger_writer_end(w).entry, 0);
 	bf_validity_set(b->cols[0].validity, 3, true);
-	REQUIRE_OK(bf_exec_ledger_append(w, &table, b, rows, 3, TIME_0, scratch, &test_err));
+	REQUIRE_OK(append_rows(w, &table, b, rows, 3, TIME_0, scratch, &test_err));
 	EXPECT_EQ(bf_ledger_writer_end(w).entry, 3);
 	EXPECT_EQ(bf_arena_bytes(scratch), before);
 	REQUIRE_OK(bf_ledger_writer_sync(w, &test_err));
 
-	REQUIRE_OK(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, &ranges, &p, NULL, &r, &test_err));
+	REQUIRE_OK(
+		bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, NULL, &ranges, &p, NULL, &r, &test_err));
 	REQUIRE_OK(r->next(r, &got, &test_err));
 	REQUIRE(got != NULL && got->n_rows == 3);
 	for (int32_t i = 0; i < 3; i++)
@@ -732,8 +750,8 @@ TEST(exec_ledger_bounds)
 
 	for (int32_t i = 0; i < 24; i++)
 		bf_bounds_init(&bounds[i], fields[i % 4].type, 64);
-	REQUIRE_OK(bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, &columns, shares, n_shares, bounds,
-									 &test_err));
+	REQUIRE_OK(bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, NULL, &columns, shares, n_shares,
+									 bounds, &test_err));
 	for (int32_t owner = 0; owner < 6; owner++)
 	{
 		check_owner(shares, n_shares, owner, &bounds[owner * 4]);
@@ -742,6 +760,6 @@ TEST(exec_ledger_bounds)
 	/* An entry that is not there is an error and no shorter answer. */
 	shares[0] = (BfLedgerShare){{19999, 20000}, 0};
 	EXPECT_FAIL(
-		bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, &columns, shares, 1, bounds, &test_err),
+		bf_exec_ledger_bounds(a, BF_LEDGER_LIVE, dir, NULL, &columns, shares, 1, bounds, &test_err),
 		BF_ERR_CORRUPT, -1);
 }

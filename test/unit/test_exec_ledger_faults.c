@@ -29,12 +29,15 @@ append(BfArena *a, const char *dir, BfError *err)
 	b->n_rows = b->cols[0].n = b->cols[1].n = N_ROWS / 3;
 	for (int32_t k = 0; k < 3; k++)
 	{
+		BfEncodedRows encoded;
+
 		for (int32_t i = 0; i < b->n_rows; i++)
 		{
 			b->cols[0].data.i64[i] = k * b->n_rows + i;
 			b->cols[1].data.view[i] = (BfView){(const uint8_t *) "some text", (uint32_t) i % 10};
 		}
-		BF_TRY(bf_exec_ledger_append(w, &schema, b, NULL, b->n_rows, 1, a, err));
+		BF_TRY(bf_exec_ledger_encode(a, &schema, b, NULL, b->n_rows, &encoded, err));
+		BF_TRY(bf_exec_ledger_append(w, &encoded, 1, err));
 	}
 	BF_TRY(bf_ledger_writer_sync(w, err));
 	return bf_ledger_writer_close(w, err);
@@ -49,7 +52,7 @@ read_back(BfArena *a, const char *dir, int64_t *n, int64_t *sum, BfError *err)
 	BfReader *r;
 	const BfBatch *b;
 
-	BF_TRY(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, &ranges, &p, NULL, &r, err));
+	BF_TRY(bf_exec_ledger_reader(a, BF_LEDGER_LIVE, dir, NULL, &ranges, &p, NULL, &r, err));
 	for (;;)
 	{
 		BF_TRY(r->next(r, &b, err));

@@ -186,8 +186,8 @@ TEST(log_crash_offload_is_whole_or_absent)
 			c.random_state = (uint64_t) n;
 			test_fault_arm(&h, TEST_FAULT_WRITE, n, true);
 			a = bf_arena_new(&h.host, "offload", (size_t) 1 << 30);
-			written = bf_offload_write(a, m.dir, model_end(&m).entry, "{\"type\":\"string\"}", path,
-									   NULL, &test_err);
+			written = bf_offload_write(a, m.dir, NULL, model_end(&m).entry, "{\"type\":\"string\"}",
+									   path, NULL, &test_err);
 			bf_arena_free(a);
 			fired = test_fault_fired(&h);
 			test_crash(&c, (TestCrashMode) mode);

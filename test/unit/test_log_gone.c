@@ -188,8 +188,8 @@ TEST(log_gone_at_the_end_of_an_offload_file)
 
 	fill(&m, "short", 1 << 20);
 	n = m.ends[m.n_ends / 2].entry;
-	REQUIRE_OK(
-		bf_offload_write(test_arena(), m.dir, n, "\"string\"", OFFLOAD_PATH, NULL, &test_err));
+	REQUIRE_OK(bf_offload_write(test_arena(), m.dir, NULL, n, "\"string\"", OFFLOAD_PATH, NULL,
+								&test_err));
 	REQUIRE_OK(bf_offload_gone(test_arena(), OFFLOAD_PATH, n + 50, &gone, &test_err));
 	REQUIRE(gone.n == 1);
 	EXPECT_EQ(gone.items[0].entries.first, n);
@@ -263,7 +263,7 @@ TEST(log_gone_of_an_offload_file)
 		snprintf(name, sizeof name, "ledger%d", round);
 		fill(&m, name, 1 << 20);
 		(void) unlink(OFFLOAD_PATH);
-		REQUIRE_OK(bf_offload_write(test_arena(), m.dir, model_end(&m).entry, "\"string\"",
+		REQUIRE_OK(bf_offload_write(test_arena(), m.dir, NULL, model_end(&m).entry, "\"string\"",
 									OFFLOAD_PATH, NULL, &test_err));
 		for (uint64_t n = test_random_below(3); n > 0 && access(OFFLOAD_PATH, F_OK) == 0; n--)
 			damage(OFFLOAD_PATH);

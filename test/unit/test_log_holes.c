@@ -132,12 +132,12 @@ TEST(log_holes_offload_decodes)
 	bf_buffer_init(&log, test_host(), 1 << 20);
 	add_batch(&log, 0, 4);
 	put_segment(dir, 0, &log);
-	REQUIRE_OK(bf_offload_write(test_arena(), dir, 5, "{\"type\":\"string\"}",
+	REQUIRE_OK(bf_offload_write(test_arena(), dir, NULL, 5, "{\"type\":\"string\"}",
 								test_path("good.bfo"), NULL, &test_err));
 	build_raw_batch(&log, &b, "\xff\xff\xff", 3);
 	put_segment(dir, 0, &log);
 	EXPECT_FAIL(
-		bf_offload_write(test_arena(), dir, 6, "{\"type\":\"string\"}", out, NULL, &test_err),
+		bf_offload_write(test_arena(), dir, NULL, 6, "{\"type\":\"string\"}", out, NULL, &test_err),
 		BF_ERR_CORRUPT, -1);
 	REQUIRE_OK(test_host()->stat(test_host(), out, &info, &test_err));
 	EXPECT_EQ(info.kind, BF_PATH_MISSING);

@@ -62,6 +62,6 @@ TEST(keep_ledgers)
 		model_check(&m, NULL);
 	}
 	path = bf_arena_printf(a, "%s/zstd.bfo", keep != NULL ? keep : test_dir());
-	REQUIRE_OK(bf_offload_write(a, m.dir, model_end(&m).entry, "{\"type\":\"string\"}", path, NULL,
-								&test_err));
+	REQUIRE_OK(bf_offload_write(a, m.dir, NULL, model_end(&m).entry, "{\"type\":\"string\"}", path,
+								NULL, &test_err));
 }

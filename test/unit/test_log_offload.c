@@ -105,7 +105,7 @@ TEST(offload_ranges_give_the_ledgers_batches)
 	/* Enough batches for two index blocks. */
 	make_ledger(&m, "ledger", 1300, 100);
 	n = model_end(&m).entry;
-	REQUIRE_OK(bf_offload_write(test_arena(), m.dir, n, SCHEMA, path, &bytes, &test_err));
+	REQUIRE_OK(bf_offload_write(test_arena(), m.dir, NULL, n, SCHEMA, path, &bytes, &test_err));
 	memset(&c, 0, sizeof c);
 	REQUIRE_OK(bf_offload_open(test_arena(), path, &c, &f, &test_err));
 	EXPECT_EQ(c.io.reads, 1);
@@ -151,8 +151,8 @@ TEST(offload_point_lookup_reads_one_batch)
 	int64_t bytes;
 
 	make_ledger(&m, "ledger", 300, 600);
-	REQUIRE_OK(bf_offload_write(test_arena(), m.dir, model_end(&m).entry, SCHEMA, path, &bytes,
-								&test_err));
+	REQUIRE_OK(bf_offload_write(test_arena(), m.dir, NULL, model_end(&m).entry, SCHEMA, path,
+								&bytes, &test_err));
 	for (int64_t e = 0; e < model_end(&m).entry; e += 37)
 	{
 		BfArena *a = new_arena();
@@ -183,7 +183,7 @@ TEST(offload_of_an_empty_ledger)
 
 	REQUIRE_OK(bf_ledger_writer_open(a, dir, (BfLedgerEnd){0, 0, 0}, NULL, &w, &test_err));
 	REQUIRE_OK(bf_ledger_writer_close(w, &test_err));
-	REQUIRE_OK(bf_offload_write(a, dir, 0, SCHEMA, path, NULL, &test_err));
+	REQUIRE_OK(bf_offload_write(a, dir, NULL, 0, SCHEMA, path, NULL, &test_err));
 	REQUIRE_OK(bf_offload_open(a, path, NULL, &f, &test_err));
 	EXPECT_EQ(bf_offload_info(f)->n_entries, 0);
 	EXPECT_EQ(bf_offload_info(f)->min_timestamp, -1);
@@ -207,14 +207,15 @@ TEST(offload_refuses_what_does_not_fit)
 	make_ledger(&m, "ledger", 40, 100);
 	n = model_end(&m).entry;
 	if (m.ends[m.n_ends - 2].entry < n - 1)
-		EXPECT_FAIL(bf_offload_write(a, m.dir, n - 1, SCHEMA, path, NULL, &test_err),
+		EXPECT_FAIL(bf_offload_write(a, m.dir, NULL, n - 1, SCHEMA, path, NULL, &test_err),
 					BF_ERR_CORRUPT, -1);
-	EXPECT_FAIL(bf_offload_write(a, m.dir, n + 1, SCHEMA, path, NULL, &test_err), BF_ERR_CORRUPT,
-				-1);
+	EXPECT_FAIL(bf_offload_write(a, m.dir, NULL, n + 1, SCHEMA, path, NULL, &test_err),
+				BF_ERR_CORRUPT, -1);
 	REQUIRE_OK(host->stat(host, path, &info, &test_err));
 	EXPECT_EQ(info.kind, BF_PATH_MISSING);
-	REQUIRE_OK(bf_offload_write(a, m.dir, n, SCHEMA, path, NULL, &test_err));
-	EXPECT_FAIL(bf_offload_write(a, m.dir, n, SCHEMA, path, NULL, &test_err), BF_ERR_CONFLICT, -1);
+	REQUIRE_OK(bf_offload_write(a, m.dir, NULL, n, SCHEMA, path, NULL, &test_err));
+	EXPECT_FAIL(bf_offload_write(a, m.dir, NULL, n, SCHEMA, path, NULL, &test_err), BF_ERR_CONFLICT,
+				-1);
 	past = (BfRange){n - 1, n};
 	EXPECT_FAIL(read_offload(a, path, &set, NULL, &have, &batches), BF_ERR_CORRUPT, -1);
 	EXPECT_STR(test_err.object, path);
@@ -253,7 +254,8 @@ TEST(offload_damage_is_found)
 	int epochs = 0, n_good;
 
 	make_ledger(&m, "ledger", 12, 30);
-	REQUIRE_OK(bf_offload_write(a, m.dir, model_end(&m).entry, SCHEMA, path, NULL, &test_err));
+	REQUIRE_OK(
+		bf_offload_write(a, m.dir, NULL, model_end(&m).entry, SCHEMA, path, NULL, &test_err));
 	size = read_file(path, bytes, sizeof bytes);
 	REQUIRE(size < sizeof bytes);
 	REQUIRE_OK(read_offload(a, path, NULL, NULL, &good, &n_good));
@@ -302,7 +304,7 @@ TEST(offload_faults_leave_all_or_nothing)
 			test_host_init(&h);
 			a = bf_arena_new(&h.host, "offload", (size_t) 1 << 30);
 			test_fault_arm(&h, kinds[k], call, false);
-			status = bf_offload_write(a, m.dir, n, SCHEMA, path, NULL, &test_err);
+			status = bf_offload_write(a, m.dir, NULL, n, SCHEMA, path, NULL, &test_err);
 			fired = test_fault_fired(&h);
 			bf_arena_free(a);
 			EXPECT_EQ(h.live_allocs, 0);

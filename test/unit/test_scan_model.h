@@ -83,6 +83,7 @@ model_ledger(ScanModel *m, int32_t i)
 
 	l->id = (i == 0 ? 0 : l[-1].id + 1) + (int64_t) m->below(m, 3);
 	l->end = (int64_t) m->below(m, MODEL_ENTRIES + 1);
+	l->tail = (int64_t) m->below(m, (uint64_t) l->end + 1);
 	l->entry_bytes = 1 + (int64_t) m->below(m, 3) * 5000000;
 	l->place = gone ? BF_SCAN_GONE : (BfScanPlace) m->below(m, 2);
 	l->path = gone ? NULL : model_path(m, l->place == BF_SCAN_IN_FILE ? "offload" : "live", l->id);

@@ -25,7 +25,7 @@ same(const BfScanPins *a, const BfScanPins *b)
 		const BfScanLedger *x = &a->ledgers[i], *y = &b->ledgers[i];
 
 		is = x->id == y->id && x->place == y->place && same_text(x->path, y->path) &&
-			 x->end == y->end && x->entry_bytes == y->entry_bytes &&
+			 x->end == y->end && x->tail == y->tail && x->entry_bytes == y->entry_bytes &&
 			 bf_rangeset_equal(&x->lost, &y->lost);
 	}
 	for (int32_t i = 0; is && i < a->n_sources; i++)
@@ -41,9 +41,9 @@ same(const BfScanPins *a, const BfScanPins *b)
 
 static BfRange lost[] = {{5, 5}, {7, 9}, {INT64_MAX - 1, INT64_MAX - 1}};
 static BfScanLedger ledgers[] = {
-	{0, BF_SCAN_IN_DIRECTORY, "/live/0", 0, 64, {0}},
-	{1, BF_SCAN_IN_FILE, "/wh/d/t/offload/1.bfo", 1000, 1, {2, lost}},
-	{INT64_MAX - 1, BF_SCAN_GONE, NULL, INT64_MAX - 1, INT64_MAX, {3, lost}},
+	{0, BF_SCAN_IN_DIRECTORY, "/live/0", 0, 0, 64, {0}},
+	{1, BF_SCAN_IN_FILE, "/wh/d/t/offload/1.bfo", 1000, 0, 1, {2, lost}},
+	{INT64_MAX - 1, BF_SCAN_GONE, NULL, INT64_MAX - 1, INT64_MAX - 1, INT64_MAX, {3, lost}},
 };
 static BfScanSource sources[] = {
 	{"/data/a.parquet", 123, 5, true, 0, 0, 0},
@@ -151,7 +151,7 @@ unpack_bytes(const char *bytes, size_t n)
 	BfBuffer *b;
 
 	if (bf_buffer_new(a, 1 << 20, &b, &test_err) != BF_OK ||
-		bf_buffer_append(b, "BFP1", 4, &test_err) != BF_OK ||
+		bf_buffer_append(b, "BFP2", 4, &test_err) != BF_OK ||
 		bf_buffer_append(b, bytes, n, &test_err) != BF_OK)
 		return BF_ERR_NOMEM;
 	return bf_scan_pins_unpack(a, (BfView){b->data, (uint32_t) b->len}, &pins, &test_err);
@@ -173,11 +173,12 @@ TEST(scan_pins_values_that_cannot_be)
 		{BYTES("\0\0\0\1\0"), 7, "number of ledgers is -1"},
 		{BYTES("\0\0\0\20\0\0"), 7, "number of ledgers is 8, but 2 bytes follow"},
 		{BYTES("\0\3a\0\0\0\0"), 5, "metadata path has a zero byte"},
-		{BYTES("\0\0\0\2\0\0\2a\0\2\0"), 8, "distance of a ledger's id is 0"},
-		{BYTES("\0\0\0\2\2\6\2a\0\2\0"), 9, "place of a ledger is 3"},
-		{BYTES("\0\0\0\2\2\0\0\0\2\0"), 10, "ledger 0 has no path"},
-		{BYTES("\0\0\0\2\2\0\2a\1\2\0"), 12, "end of a ledger is -1"},
-		{BYTES("\0\0\0\2\2\0\2a\0\0\0"), 13, "size of an entry is 0"},
+		{BYTES("\0\0\0\2\0\0\2a\0\0\2\0"), 8, "distance of a ledger's id is 0"},
+		{BYTES("\0\0\0\2\2\6\2a\0\0\2\0"), 9, "place of a ledger is 3"},
+		{BYTES("\0\0\0\2\2\0\0\0\0\2\0"), 10, "ledger 0 has no path"},
+		{BYTES("\0\0\0\2\2\0\2a\1\0\2\0"), 12, "end of a ledger is -1"},
+		{BYTES("\0\0\0\2\2\0\2a\2\4\2\0"), 13, "number of entries in the tail is 2"},
+		{BYTES("\0\0\0\2\2\0\2a\0\0\0\0"), 14, "size of an entry is 0"},
 		{BYTES("\0\0\0\0\2\0\0\0\0\0\0"), 9, "a source has no path"},
 		{BYTES("\0\0\0\0\2\2a\1\0\0\0\0"), 11, "size of a source is -1"},
 		{BYTES("\0\0\0\0\2\2a\0\0\4\0\0\0"), 13, "whether rows are counted is 2"},

@@ -81,8 +81,8 @@ TEST(scan_lake_search)
 {
 	BfArena *a = test_arena();
 	BfRange named = {0, 99};
-	BfScanLedger ledgers[] = {{3, BF_SCAN_IN_DIRECTORY, "/live/3", 200, 10, {0}},
-							  {5, BF_SCAN_IN_FILE, "/offload/5", 100, 10, {0}}};
+	BfScanLedger ledgers[] = {{3, BF_SCAN_IN_DIRECTORY, "/live/3", 200, 0, 10, {0}},
+							  {5, BF_SCAN_IN_FILE, "/offload/5", 100, 0, 10, {0}}};
 	BfIceDataFile file = {.logical = true, .log = {.ledger_id = 5, .ranges = {1, &named}}};
 	struct BfCoverageItem covered = {5, {1, &named}};
 	BfIcePlan plan = {.n_files = 1, .files = &file, .covered = {1, &covered}};
@@ -113,7 +113,7 @@ TEST(scan_lake_search)
 
 TEST(scan_lake_trimmed_but_not_covered)
 {
-	BfScanLedger ledger = {7, BF_SCAN_GONE, NULL, 10, 1, {0}};
+	BfScanLedger ledger = {7, BF_SCAN_GONE, NULL, 10, 0, 1, {0}};
 	BfScanPins pins = {.current = true, .n_ledgers = 1, .ledgers = &ledger};
 	BfRange most = {0, 8};
 	struct BfCoverageItem covered = {7, {1, &most}};
@@ -166,7 +166,7 @@ TEST(scan_lake_many_ledgers)
 	REQUIRE(ledgers != NULL && files != NULL && covered != NULL);
 	for (int32_t i = 0; i < N; i++)
 	{
-		ledgers[i] = (BfScanLedger){i, BF_SCAN_IN_DIRECTORY, "/live", 10, 1, {0}};
+		ledgers[i] = (BfScanLedger){i, BF_SCAN_IN_DIRECTORY, "/live", 10, 0, 1, {0}};
 		files[i] = (BfIceDataFile){.logical = true, .log = {.ledger_id = i, .ranges = {1, &first}}};
 		files[2 * N - 1 - i] =
 			(BfIceDataFile){.logical = true, .log = {.ledger_id = i, .ranges = {1, &second}}};

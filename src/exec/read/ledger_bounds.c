@@ -92,7 +92,7 @@ add_batch(Gather *g, const BfBatch *batch, BfError *err)
 }
 
 BfStatus
-bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path,
+bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
 					  const BfLedgerColumns *columns, const BfLedgerShare *shares, int32_t n_shares,
 					  BfBounds *bounds, BfError *err)
 {
@@ -106,7 +106,7 @@ bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path,
 	if (g.projection.n_fields == 0 || n_shares == 0)
 		return BF_OK;
 	BF_TRY(share_ranges(&g, &ranges, err));
-	BF_TRY(bf_exec_ledger_reader(a, place, path, &ranges, &g.projection, NULL, &reader, err));
+	BF_TRY(bf_exec_ledger_reader(a, place, path, tail, &ranges, &g.projection, NULL, &reader, err));
 	for (;;)
 	{
 		BF_TRY(bf_check_cancel(bf_arena_host(a), err));

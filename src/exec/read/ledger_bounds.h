@@ -8,6 +8,7 @@
 #define BF_EXEC_READ_LEDGER_BOUNDS_H
 
 #include "exec/read/ledger_schema.h"
+#include "log/live.h"
 #include "log/rangeset.h"
 #include "vec/bounds.h"
 
@@ -28,7 +29,7 @@ typedef struct BfLedgerColumns
 /* `shares` ascend and are disjoint. bounds[owner * n_fields + i] were initialised and are added to;
  * bytes that they keep are in `a`. After a failure they mean nothing. */
 extern BfStatus
-bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path,
+bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
 					  const BfLedgerColumns *columns, const BfLedgerShare *shares, int32_t n_shares,
 					  BfBounds *bounds, BfError *err) BF_MUST_CHECK;
 

@@ -5,7 +5,6 @@
 
 #include "avro/rowcodec.h"
 #include "exec/read/ledger_schema.h"
-#include "log/segment.h"
 
 typedef struct FirstRows
 {
@@ -14,14 +13,14 @@ typedef struct FirstRows
 	BfBatch *row;
 	BfCodecContext *codec;
 	BfBuffer *bytes;
-	BfLogWalk *walk;
+	BfLiveWalk *walk;
 } FirstRows;
 
 static BfStatus
-open_first_rows(BfArena *a, const char *dir, const BfRangeSet *ranges, FirstRows *f, BfError *err)
+open_first_rows(BfArena *a, const char *dir, const BfLogTail *tail, const BfRangeSet *ranges,
+				FirstRows *f, BfError *err)
 {
 	BfSchema *schema;
-	BfLogDir *log;
 	int32_t *columns;
 
 	BF_TRY(bf_exec_ledger_schema(a, BF_LEDGER_LIVE, dir, &schema, err));
@@ -33,8 +32,7 @@ open_first_rows(BfArena *a, const char *dir, const BfRangeSet *ranges, FirstRows
 	BF_TRY(bf_batch_new(a, schema->fields, schema->n_fields, &f->row, err));
 	BF_TRY(bf_codec_context_new(a, &f->codec, err));
 	BF_TRY(bf_buffer_new(a, BF_BATCH_BYTES_MAX, &f->bytes, err));
-	BF_TRY(bf_log_dir_open(a, dir, NULL, &log, err));
-	return bf_log_walk_new(a, log, ranges, true, &f->walk, err);
+	return bf_live_walk_new(a, dir, tail, ranges, NULL, &f->walk, err);
 }
 
 static BfStatus
@@ -62,14 +60,14 @@ visit_batch(FirstRows *f, const BfBatchHeader *h, const uint8_t *batch, int64_t 
 }
 
 BfStatus
-bf_exec_ledger_first_rows(BfArena *a, const char *dir, const BfRangeSet *ranges,
-						  BfBatchFirstRow visit, void *arg, BfError *err)
+bf_exec_ledger_first_rows(BfArena *a, const char *dir, const BfLogTail *tail,
+						  const BfRangeSet *ranges, BfBatchFirstRow visit, void *arg, BfError *err)
 {
 	FirstRows f;
 
 	if (ranges->n == 0)
 		return BF_OK;
-	BF_TRY(open_first_rows(a, dir, ranges, &f, err));
+	BF_TRY(open_first_rows(a, dir, tail, ranges, &f, err));
 	for (;;)
 	{
 		BfBatchHeader h;
@@ -78,7 +76,7 @@ bf_exec_ledger_first_rows(BfArena *a, const char *dir, const BfRangeSet *ranges,
 		const char *path;
 
 		BF_TRY(bf_check_cancel(bf_arena_host(a), err));
-		BF_TRY(bf_log_walk_next(f.walk, &h, &batch, &position, &path, err));
+		BF_TRY(bf_live_walk_next(f.walk, &h, &batch, &position, &path, err));
 		if (batch == NULL)
 			return BF_OK;
 		if (visit_batch(&f, &h, batch, position, visit, arg, err) != BF_OK)

@@ -77,7 +77,8 @@ typedef struct LedgerReader
 	const BfHost *host;
 	BfLedgerPlace place;
 	const char *path;
-	BfLogWalk *log;			 /* live */
+	const BfLogTail *tail;	 /* borrowed; live */
+	BfLiveWalk *log;		 /* likewise */
 	BfOffloadWalk *offload;	 /* offloaded */
 	BfLogCounters *counters; /* borrowed, or own_counters */
 	BfLogCounters own_counters;
@@ -117,7 +118,7 @@ static BfStatus
 walk(LedgerReader *r, BfBatchHeader *h, const uint8_t **batch, BfError *err)
 {
 	if (r->place == BF_LEDGER_LIVE)
-		return bf_log_walk_next(r->log, h, batch, &r->log_batch.position, &r->log_batch.file, err);
+		return bf_live_walk_next(r->log, h, batch, &r->log_batch.position, &r->log_batch.file, err);
 	return bf_offload_walk_next(r->offload, h, batch, &r->log_batch.position, &r->log_batch.file,
 								err);
 }
@@ -401,14 +402,12 @@ static BfStatus
 open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError *err)
 {
 	BfSchema *ledger;
-	BfLogDir *dir;
 	BfOffloadFile *file;
 
 	if (r->place == BF_LEDGER_LIVE)
 	{
 		BF_TRY(bfi_ledger_live_schema(a, r->path, &ledger, err));
-		BF_TRY(bf_log_dir_open(a, r->path, r->counters, &dir, err));
-		BF_TRY(bf_log_walk_new(a, dir, r->want.ranges, true, &r->log, err));
+		BF_TRY(bf_live_walk_new(a, r->path, r->tail, r->want.ranges, r->counters, &r->log, err));
 	}
 	else
 	{
@@ -421,11 +420,13 @@ open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 }
 
 BfStatus
-bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfRangeSet *ranges,
-					  const BfProjection *projection, BfLogCounters *counters, BfReader **out,
-					  BfError *err)
+bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
+					  const BfRangeSet *ranges, const BfProjection *projection,
+					  BfLogCounters *counters, BfReader **out, BfError *err)
 {
 	LedgerReader *r;
+
+	BF_ASSERT(tail == NULL || place == BF_LEDGER_LIVE);
 
 	BF_NEW(a, r, 1, err);
 	r->base.next = ledger_next;
@@ -433,6 +434,7 @@ bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const B
 	r->base.name = ledger_name;
 	r->host = bf_arena_host(a);
 	r->place = place;
+	r->tail = tail;
 	BF_TRY_PTR(a, r->path, bf_arena_strdup(a, path), err);
 	r->counters = counters != NULL ? counters : &r->own_counters;
 	r->want.ranges = ranges;

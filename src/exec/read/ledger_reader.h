@@ -17,12 +17,14 @@
 
 #include "exec/read/ledger_schema.h"
 #include "exec/reader.h"
+#include "log/live.h"
 
-/* The ranges and the projection are borrowed while the reader is used. Without fields and entries
+/* `tail`: of a live ledger, what its directory does not have; NULL = nothing. Tail, ranges and
+ * projection are borrowed while the reader is used. Without fields and entries
  * (a count) whole log batches are counted by their headers. `counters` may be NULL. */
 extern BfStatus
-bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfRangeSet *ranges,
-					  const BfProjection *projection, BfLogCounters *counters, BfReader **out,
-					  BfError *err) BF_MUST_CHECK;
+bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
+					  const BfRangeSet *ranges, const BfProjection *projection,
+					  BfLogCounters *counters, BfReader **out, BfError *err) BF_MUST_CHECK;
 
 #endif

@@ -11,6 +11,8 @@
 #define RECORD_NAME "row"
 /* Encoded rows are handed to the log in pieces of about this size. */
 #define APPEND_BYTES ((size_t) 16 << 20)
+/* Fewer are hardly worth a compressor's start. */
+#define COMPRESSED_BYTES_MIN ((size_t) 256)
 #define ENCODED_BYTES_MAX ((size_t) 1 << 31)
 
 BfStatus
@@ -24,34 +26,19 @@ bf_exec_ledger_create(BfArena *a, const char *dir, const BfSchema *schema, BfErr
 	return bf_publish_bytes(a, path, json, strlen(json), err);
 }
 
-/* Hands rows [first, first + n) of the encoded ones to the log. ends[i] is where row i ends. */
-static BfStatus
-append_piece(BfLedgerWriter *w, const BfBuffer *encoded, const size_t *ends, int32_t first,
-			 int32_t n, BfView *values, int64_t timestamp_ms, BfError *err)
-{
-	for (int32_t i = 0; i < n; i++)
-	{
-		size_t start = first + i == 0 ? 0 : ends[first + i - 1];
-
-		BF_ASSERT(start <= ends[first + i] && ends[first + i] <= encoded->len);
-
-		values[i] = (BfView){encoded->data + start, (uint32_t) (ends[first + i] - start)};
-	}
-	return bf_ledger_append(w, values, n, timestamp_ms, err);
-}
-
-static BfStatus
-append_rows(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *batch, const int32_t *rows,
-			int32_t n_rows, int64_t timestamp_ms, BfArena *scratch, BfError *err)
+BfStatus
+bf_exec_ledger_encode(BfArena *a, const BfSchema *schema, const BfBatch *batch, const int32_t *rows,
+					  int32_t n_rows, BfEncodedRows *out, BfError *err)
 {
 	BfBuffer *encoded;
-	BfView *values;
 	size_t *ends;
-	int32_t first = 0;
+	size_t start = 0;
 
-	BF_NEW_RAW(scratch, ends, n_rows, err);
-	BF_NEW_RAW(scratch, values, n_rows, err);
-	BF_TRY(bf_buffer_new(scratch, ENCODED_BYTES_MAX, &encoded, err));
+	BF_NEVER(err, n_rows < 0 || n_rows > batch->n_rows);
+	*out = (BfEncodedRows){.n = n_rows};
+	BF_NEW_RAW(a, ends, n_rows, err);
+	BF_NEW_RAW(a, out->values, n_rows, err);
+	BF_TRY(bf_buffer_new(a, ENCODED_BYTES_MAX, &encoded, err));
 	for (int32_t i = 0; i < n_rows; i++)
 	{
 		BF_ASSERT(rows == NULL || (rows[i] >= 0 && rows[i] < batch->n_rows));
@@ -62,29 +49,50 @@ append_rows(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *batch, con
 	BF_TRY(bf_buffer_reserve(encoded, 1, err));
 	for (int32_t i = 0; i < n_rows; i++)
 	{
-		size_t start = first == 0 ? 0 : ends[first - 1];
-
-		if (i + 1 < n_rows && ends[i + 1] - start <= APPEND_BYTES)
-			continue;
-		BF_TRY(append_piece(w, encoded, ends, first, i + 1 - first, values, timestamp_ms, err));
-		first = i + 1;
+		BF_ASSERT(start <= ends[i] && ends[i] <= encoded->len);
+		out->values[i] = (BfView){encoded->data + start, (uint32_t) (ends[i] - start)};
+		start = ends[i];
 	}
-	BF_ASSERT(first == n_rows);
+	out->bytes = encoded->len;
 	return BF_OK;
 }
 
 BfStatus
-bf_exec_ledger_append(BfLedgerWriter *w, const BfSchema *schema, const BfBatch *batch,
-					  const int32_t *rows, int32_t n_rows, int64_t timestamp_ms, BfArena *scratch,
+bf_exec_ledger_append(BfLedgerWriter *w, const BfEncodedRows *rows, int64_t timestamp_ms,
 					  BfError *err)
 {
-	BfArenaMark mark = bf_arena_mark(scratch);
-	BfStatus status;
+	int32_t first = 0;
+	size_t bytes = 0;
 
-	BF_NEVER(err, n_rows < 0 || n_rows > batch->n_rows);
-	if (n_rows == 0)
-		return BF_OK;
-	status = append_rows(w, schema, batch, rows, n_rows, timestamp_ms, scratch, err);
-	bf_arena_rewind(scratch, mark);
-	return status;
+	for (int32_t i = 0; i < rows->n; i++)
+	{
+		bytes += rows->values[i].len;
+		if (i + 1 < rows->n && bytes + rows->values[i + 1].len <= APPEND_BYTES)
+			continue;
+		BF_TRY(bf_ledger_append(w, rows->values + first, i + 1 - first, timestamp_ms, err));
+		first = i + 1;
+		bytes = 0;
+	}
+	BF_ASSERT(first == rows->n);
+	return BF_OK;
+}
+
+/* ---- batches for somebody else ---- */
+
+BfStatus
+bf_exec_batch_maker_new(BfArena *a, BfBatchMaker *out, BfError *err)
+{
+	BF_TRY(bf_codec_context_new(a, &out->codec, err));
+	BF_TRY(bf_buffer_new(a, BF_BATCH_BYTES_MAX, &out->raw, err));
+	return bf_buffer_new(a, (size_t) BF_BATCH_BYTES_MAX * 2, &out->out, err);
+}
+
+BfStatus
+bf_exec_batch_make(BfBatchMaker *m, const BfEncodedRows *rows, int64_t first, int64_t timestamp_ms,
+				   BfError *err)
+{
+	BF_ASSERT(rows->n > 0 && m->raw != m->out);
+	return bf_batch_build(m->codec,
+						  rows->bytes < COMPRESSED_BYTES_MIN ? BF_CODEC_NONE : BF_CODEC_ZSTD, 0,
+						  first, rows->values, rows->n, timestamp_ms, m->raw, m->out, err);
 }

@@ -19,6 +19,7 @@
 #include "log/rangeset.h"
 #include "pg/catalog/conflicts.h"
 #include "pg/catalog/rows.h"
+#include "pg/catalog/tail.h"
 #include "pg/server/pins.h"
 
 void (*bifang_catalog_before_ledgers)(int64 table_id) = NULL;
@@ -105,28 +106,58 @@ end_from_tuple(Relation append, HeapTuple tuple, BfLedgerEnd *end)
 	end->position = DatumGetInt64(values[BIFANG_SLOT(APPEND_POSITION)]);
 }
 
+/* What tells ends, open for several ledgers. */
+typedef struct Ends
+{
+	Relation append;
+	Relation append_index;
+	BifangTailRel tail;
+} Ends;
+
+static Ends
+open_ends(void)
+{
+	return (Ends){bifang_rows_open("append", AccessShareLock),
+				  index_open(bifang_rows_relid("append_pkey"), AccessShareLock),
+				  bifang_tail_open()};
+}
+
+static void
+close_ends(Ends *e)
+{
+	bifang_tail_close(e->tail);
+	index_close(e->append_index, AccessShareLock);
+	table_close(e->append, AccessShareLock);
+}
+
 /* `reader`: whoever acknowledged a later end conflicts. */
 static void
-ledger_set_end(Relation append, Relation index, BifangLedger *l, Snapshot snap, bool reader)
+ledger_set_end(const Ends *e, BifangLedger *l, Snapshot snap, bool reader)
 {
+	BifangTailEnd tail;
 	ScanKeyData key;
 	BifangRows rows;
 	HeapTuple tuple;
 
 	bifang_rows_key_int8(&key, APPEND_LEDGER, l->id);
-	rows = bifang_rows_begin_on(append, index, snap, 1, &key);
+	rows = bifang_rows_begin_on(e->append, e->append_index, snap, 1, &key);
 	rows.tell_conflicts = reader;
 	tuple = bifang_rows_previous(&rows);
 	if (HeapTupleIsValid(tuple))
 	{
 		BfLedgerEnd end;
 
-		end_from_tuple(append, tuple, &end);
-		l->end_entry = end.entry;
+		end_from_tuple(e->append, tuple, &end);
+		l->end_entry = l->files_entry = end.entry;
 		l->end_segment = end.segment;
 		l->end_position = end.position;
 	}
 	bifang_rows_end(&rows);
+	if (bifang_tail_end(e->tail, l->id, snap, reader, &tail) && tail.entry > l->files_entry)
+	{
+		l->end_entry = tail.entry;
+		l->tail_bytes = tail.bytes;
+	}
 }
 
 /* By table or by id, whichever key is given. */
@@ -134,8 +165,7 @@ static List *
 read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
-	Relation append = bifang_rows_open("append", AccessShareLock);
-	Relation append_index = index_open(bifang_rows_relid("append_pkey"), AccessShareLock);
+	Ends ends = open_ends();
 	BifangRows rows = bifang_rows_begin(rel, index_name, snap, 1, key);
 	List *result = NIL;
 	HeapTuple tuple;
@@ -144,12 +174,11 @@ read_ledgers(const char *index_name, ScanKey key, Snapshot snap)
 	{
 		BifangLedger *l = ledger_from_tuple(rel, tuple);
 
-		ledger_set_end(append, append_index, l, snap, false);
+		ledger_set_end(&ends, l, snap, false);
 		result = lappend(result, l);
 	}
 	bifang_rows_end(&rows);
-	index_close(append_index, AccessShareLock);
-	table_close(append, AccessShareLock);
+	close_ends(&ends);
 	table_close(rel, AccessShareLock);
 	return result;
 }
@@ -167,10 +196,10 @@ bifang_catalog_ledgers(int64 table_id, Snapshot snap)
 
 /* Ledgers that the snapshot doesn't show have writers, too. */
 static void
-tell_unseen(Relation append, int64 table_id, Snapshot snap)
+tell_unseen(int64 table_id, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("ledger", AccessShareLock);
-	Relation index = index_open(bifang_rows_relid("append_pkey"), AccessShareLock);
+	Ends ends = open_ends();
 	SnapshotData dirty;
 	ScanKeyData key;
 	BifangRows rows;
@@ -180,9 +209,9 @@ tell_unseen(Relation append, int64 table_id, Snapshot snap)
 	bifang_rows_key_int8(&key, LEDGER_TABLE_ID, table_id);
 	rows = bifang_rows_begin(rel, "ledger_table_idx", &dirty, 1, &key);
 	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
-		ledger_set_end(append, index, ledger_from_tuple(rel, tuple), snap, true);
+		ledger_set_end(&ends, ledger_from_tuple(rel, tuple), snap, true);
 	bifang_rows_end(&rows);
-	index_close(index, AccessShareLock);
+	close_ends(&ends);
 	table_close(rel, AccessShareLock);
 }
 
@@ -197,7 +226,7 @@ bifang_catalog_read_ledgers(int64 table_id, Snapshot snap)
 	append = bifang_rows_open("append", AccessShareLock);
 	bifang_conflicts_read(append, table_id, snap);
 	ledgers = bifang_catalog_ledgers(table_id, snap);
-	tell_unseen(append, table_id, snap);
+	tell_unseen(table_id, snap);
 	table_close(append, AccessShareLock);
 	return ledgers;
 }
@@ -454,6 +483,13 @@ bifang_catalog_delete_ledger(int64 ledger_id)
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
+const BfLogTail *
+bifang_ledger_tail(const BifangLedger *l, Snapshot snap)
+{
+	Assert(l->files_entry <= l->end_entry);
+	return l->files_entry < l->end_entry ? bifang_tail_of(l->id, l->files_entry, snap) : NULL;
+}
+
 void
 bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid)
 {
@@ -461,7 +497,9 @@ bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId c
 	Datum values[APPEND_NATTS] = {0};
 	bool nulls[APPEND_NATTS] = {false};
 
-	Assert(end.entry > end.segment && end.segment >= 0 && end.position > 0);
+	/* Of an offloaded ledger all entries may have come from the tail. */
+	Assert(end.entry > end.segment && end.segment >= 0 && end.position >= 0);
+	Assert(end.position > 0 || l->state == BIFANG_LEDGER_OFFLOADED);
 	values[BIFANG_SLOT(APPEND_LEDGER)] = Int64GetDatum(l->id);
 	values[BIFANG_SLOT(APPEND_END)] = Int64GetDatum(end.entry);
 	values[BIFANG_SLOT(APPEND_SEGMENT)] = Int64GetDatum(end.segment);

@@ -10,6 +10,7 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
+#include "log/live.h"
 #include "log/writer.h"
 
 #define BIFANG_LEDGER_OPEN 'o'
@@ -31,9 +32,11 @@ typedef struct BifangLedger
 	const char *offload_path; /* NULL unless offloaded */
 	const char *origin;		  /* database that may write it: "<system identifier>/<database oid>" */
 	int64 end_entry;		  /* visible end: entries 0 .. end_entry-1 count */
-	int64 end_segment;		  /* base entry of the segment that holds the end */
-	int64 end_position;		  /* byte position in that segment */
-	const char *lost;		  /* entries that are gone for good, as ranges; NULL = none */
+	int64 files_entry;	/* entries 0 .. files_entry-1 are in its files, the others in the tail */
+	int64 end_segment;	/* base entry of the segment that holds the files' end */
+	int64 end_position; /* byte position in that segment */
+	int64 tail_bytes;	/* what the tail takes (tail.h) */
+	const char *lost;	/* entries that are gone for good, as ranges; NULL = none */
 } BifangLedger;
 
 /* Called before the ledgers of a table are read: rows that a running statement of this backend has
@@ -75,7 +78,17 @@ extern BfRangeSet bifang_ledger_lost(BfArena *a, const BifangLedger *l);
  * have the same files, and append to them. */
 extern void bifang_catalog_adopt_ledger(const BifangLedger *l);
 extern void bifang_catalog_delete_ledger(int64 ledger_id);
-/* Acknowledges entries up to `end`, visible to commands after `cid`. */
+/* Where the ledger's files end. */
+static inline BfLedgerEnd
+bifang_ledger_files_end(const BifangLedger *l)
+{
+	return (BfLedgerEnd){l->files_entry, l->end_segment, l->end_position};
+}
+
+/* What is in bifang.tail (tail.h) under the snapshot, which must live as long; NULL = nothing. */
+extern const BfLogTail *bifang_ledger_tail(const BifangLedger *l, Snapshot snap);
+
+/* Acknowledges entries up to `end`, all of them in files, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid);
 /* The ends that were acknowledged, ascending, as far as they were kept; *n of them, palloc'd. */
 extern BfLedgerEnd *bifang_catalog_appends(int64 ledger_id, Snapshot snap, int32 *n);

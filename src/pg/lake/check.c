@@ -97,7 +97,7 @@ check_table(Oid relid, ReturnSetInfo *rsinfo, const char *partition)
 	Snapshot snap;
 
 	bifang_table_check_owner(relid);
-	snap = RegisterSnapshot(bifang_work_snapshot());
+	c.snap = snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, c.cxt, &c.t);
 	if (!bifang_catalog_is_adopted())
 		bifang_check_found(&c, "error", "catalog", "not adopted: %s %s",

@@ -18,6 +18,7 @@ typedef struct BifangCheck
 	MemoryContext cxt;
 	BfArena *arena;	  /* of the table */
 	BfArena *scratch; /* whoever needs it resets it first */
+	Snapshot snap;
 	BifangTable t;
 	BfIceAudit lake;
 	int32 n_ledgers;

@@ -15,10 +15,10 @@
 
 typedef struct Walk
 {
-	BfLogWalk *live; /* one of the two */
+	BfLiveWalk *live; /* one of the two */
 	BfOffloadWalk *offloaded;
-	int64 next; /* entry that must come next */
-	int64 last_position;
+	int64 next;			  /* entry that must come next */
+	int64 files_position; /* where the last batch of the live files ends */
 	const char *trouble;
 } Walk;
 
@@ -40,9 +40,9 @@ step(Walk *w, const BfBatchHeader *h)
 }
 
 static BfStatus
-open_walk(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+open_walk(BfArena *arena, const BifangLedger *l, const BfLogTail *tail, const BfRangeSet *all,
+		  Walk *w, BfError *err)
 {
-	BfLogDir *dir;
 	BfOffloadFile *file;
 
 	if (l->state == BIFANG_LEDGER_OFFLOADED)
@@ -50,8 +50,7 @@ open_walk(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w,
 		BF_TRY(bf_offload_open(arena, l->offload_path, NULL, &file, err));
 		return bf_offload_walk_new(arena, file, all, &w->offloaded, err);
 	}
-	BF_TRY(bf_log_dir_open(arena, l->live_dir, NULL, &dir, err));
-	return bf_log_walk_new(arena, dir, all, true, &w->live, err);
+	return bf_live_walk_new(arena, l->live_dir, tail, all, NULL, &w->live, err);
 }
 
 /* From batch to batch until the end, or until one is not what must come next. */
@@ -66,26 +65,28 @@ walk_batches(Walk *w, BfError *err)
 	for (;;)
 	{
 		if (w->live != NULL)
-			BF_TRY(bf_log_walk_next(w->live, &h, &batch, &position, &path, err));
+			BF_TRY(bf_live_walk_next(w->live, &h, &batch, &position, &path, err));
 		else
 			BF_TRY(bf_offload_walk_next(w->offloaded, &h, &batch, &position, &path, err));
 		if (batch == NULL || !step(w, &h))
 			return BF_OK;
-		w->last_position = position + h.total_bytes;
+		if (w->live != NULL && !bf_live_walk_in_tail(w->live))
+			w->files_position = position + h.total_bytes;
 	}
 }
 
 static BfStatus
-walk(BfArena *arena, const BifangLedger *l, const BfRangeSet *all, Walk *w, BfError *err)
+walk(BfArena *arena, const BifangLedger *l, const BfLogTail *tail, const BfRangeSet *all, Walk *w,
+	 BfError *err)
 {
-	BF_TRY(open_walk(arena, l, all, w, err));
+	BF_TRY(open_walk(arena, l, tail, all, w, err));
 	Assert((w->live != NULL) != (w->offloaded != NULL));
 	BF_TRY(walk_batches(w, err));
-	if (w->live != NULL && w->trouble == NULL && w->next == l->end_entry &&
-		w->last_position != l->end_position)
+	if (w->live != NULL && w->trouble == NULL && all->ranges[0].first < l->files_entry &&
+		w->next >= l->files_entry && w->files_position != l->end_position)
 		w->trouble =
 			psprintf("ends at byte " INT64_FORMAT " where " INT64_FORMAT " was acknowledged",
-					 w->last_position, l->end_position);
+					 w->files_position, l->end_position);
 	return BF_OK;
 }
 
@@ -118,6 +119,7 @@ check_trimmed(BifangCheck *c, BfArena *arena, const BifangLedger *l, const BfRan
 static void
 check_kept(BifangCheck *c, BfArena *arena, const BifangLedger *l, const BfRangeSet *have)
 {
+	const BfLogTail *tail = bifang_ledger_tail(l, c->snap);
 	Walk w = {0};
 	BfError err = {0};
 	BfStatus status = BF_OK;
@@ -127,14 +129,14 @@ check_kept(BifangCheck *c, BfArena *arena, const BifangLedger *l, const BfRangeS
 		const BfRangeSet part = {1, &have->ranges[i]};
 
 		w.next = have->ranges[i].first;
-		status = walk(arena, l, &part, &w, &err);
+		status = walk(arena, l, tail, &part, &w, &err);
 		if (status == BF_OK && w.trouble == NULL && w.next <= have->ranges[i].last)
 			w.trouble = psprintf("ends at entry " INT64_FORMAT ", acknowledged were " INT64_FORMAT,
 								 w.next, have->ranges[i].last + 1);
 	}
 	if (status == BF_OK && w.trouble == NULL && have->n > 0)
 		status = check_schema(arena, l, &err);
-	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM)
+	if (status == BF_ERR_CANCEL || status == BF_ERR_NOMEM || status == BF_ERR_HOST)
 		bifang_report(&err);
 	if (status != BF_OK)
 		bifang_check_found(c, "error", bifang_check_ledger_name(l->id), "lost: \"%s\": %s",

@@ -32,6 +32,7 @@
 #include "base/ascii.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
+#include "pg/catalog/tail.h"
 #include "pg/catalog/walls.h"
 #include "pg/convert/typemap.h"
 #include "pg/lake/places.h"
@@ -361,6 +362,7 @@ purge_table(const BifangOptions *o, const BifangLakeTable *row, const BfIceTable
 		(void) bifang_writer_retire(l->id);
 		bifang_catalog_delete_ledger(l->id);
 		(void) bifang_catalog_prune_appends(l->id, PG_INT64_MAX, snap);
+		(void) bifang_catalog_delete_tail(l->id, snap);
 		if (l->state != BIFANG_LEDGER_OFFLOADED && strcmp(l->origin, bifang_catalog_origin()) == 0)
 			bifang_catalog_insert_garbage(l->live_dir, true, "table dropped");
 	}

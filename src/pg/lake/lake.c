@@ -44,6 +44,7 @@
 PG_FUNCTION_INFO_V1(bifang_commit);
 
 #define COMMIT_TRIES 10
+#define SETTLED_MAX 100
 #define RANGES_TEXT_MAX 600 /* of a logical file's name; the catalog of some engines holds 1000 */
 
 /* Entries of one ledger that belong to one partition. */
@@ -58,6 +59,7 @@ typedef struct Commit
 {
 	MemoryContext cxt;
 	BfArena *arena;
+	Snapshot snap;
 	BifangTable t;
 	const BfIceSpec *spec;
 	BfBuffer *key;
@@ -174,8 +176,8 @@ read_offload(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet 
 		fields[projection.n_fields++] = f;
 		sources.fields[sources.n_fields++] = schema->fields[f];
 	}
-	BF_TRY(bf_exec_ledger_reader(arena, BF_LEDGER_OFFLOAD, l->offload_path, ranges, &projection,
-								 NULL, &reader, err));
+	BF_TRY(bf_exec_ledger_reader(arena, BF_LEDGER_OFFLOAD, l->offload_path, NULL, ranges,
+								 &projection, NULL, &reader, err));
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -209,7 +211,8 @@ collect_pieces(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfErr
 	if (c->spec != NULL && l->state == BIFANG_LEDGER_OFFLOADED)
 		return pieces_of_offload(c, l, ranges, err);
 	if (c->spec != NULL)
-		return bf_exec_ledger_first_rows(c->arena, l->live_dir, ranges, visit_first_row, c, err);
+		return bf_exec_ledger_first_rows(c->arena, l->live_dir, bifang_ledger_tail(l, c->snap),
+										 ranges, visit_first_row, c, err);
 	for (int32_t i = 0; i < ranges->n; i++)
 		BF_TRY(add_piece(c, ranges->ranges[i], err));
 	return BF_OK;
@@ -268,10 +271,10 @@ add_file(Commit *c, const BifangLedger *l, const Piece *pieces, int n)
 	f->n_partition = c->spec == NULL ? 0 : c->spec->n_fields;
 	f->partition = pieces[0].values;
 	f->record_count = bf_rangeset_count(&name.ranges);
-	/* There is no file; what its rows take in the ledger's last segment, on average. */
+	/* There is no file; what its rows take in the ledger's last segment and tail, on average. */
 	f->file_size =
-		Max(1, (int64) ((double) l->end_position / (double) (l->end_entry - l->end_segment) *
-						(double) f->record_count));
+		Max(1, (int64) ((double) (l->end_position + l->tail_bytes) /
+						(double) (l->end_entry - l->end_segment) * (double) f->record_count));
 	c->rows += f->record_count;
 	c->bytes += f->file_size;
 }
@@ -353,7 +356,7 @@ collect_files(Commit *c, const List *ledgers)
 		}
 	}
 	BIFANG_CHECK(bf_buffer_new(c->arena, (size_t) 1 << 28, &c->key, &err), &err);
-	bifang_metrics_begin(&c->metrics, c->arena, c->t.ice);
+	bifang_metrics_begin(&c->metrics, c->arena, c->snap, c->t.ice);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
@@ -380,7 +383,7 @@ static bool
 commit_once(Oid relid, BifangCommitResult *result)
 {
 	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
-	Commit c = {.cxt = CurrentMemoryContext};
+	Commit c = {.cxt = CurrentMemoryContext, .snap = snap};
 	BifangJob job = {.kind = "commit", .started_at = GetCurrentTimestamp()};
 	const char *metadata_path;
 	BfError err = {0};
@@ -420,10 +423,10 @@ commit_once(Oid relid, BifangCommitResult *result)
 		{
 			const BifangLedger *l = lfirst(lc);
 
-			Assert(l->end_entry >= 0);
+			Assert(l->end_entry >= l->files_entry);
 			/* Where a damaged one ended at what time helps to tell what is gone. */
-			if (!list_member_ptr(c.damaged, l))
-				(void) bifang_catalog_prune_appends(l->id, l->end_entry, snap);
+			if (l->files_entry > 0 && !list_member_ptr(c.damaged, l))
+				(void) bifang_catalog_prune_appends(l->id, l->files_entry, snap);
 		}
 	UnregisterSnapshot(snap);
 	CommandCounterIncrement();
@@ -450,12 +453,42 @@ bifang_table_begin_work(Oid relid, const char *function)
 	return t.row.id;
 }
 
+/* Open ledgers that nobody writes put what they have in bifang.tail into their files. This is not
+ * what the commit needs, so a few at a time: their locks are held to the transaction's end. */
+static void
+settle_tails(Oid relid)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	BifangTable t;
+	BifangTarget target;
+	List *ledgers;
+	ListCell *lc;
+	int settled = 0;
+
+	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
+	ledgers = bifang_catalog_ledgers(t.row.id, snap);
+	UnregisterSnapshot(snap);
+	target = bifang_table_target(&t);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (settled < SETTLED_MAX && l->state == BIFANG_LEDGER_OPEN &&
+			l->files_entry < l->end_entry && bifang_writer_settle(&target, l))
+			settled++;
+	}
+	if (settled > 0)
+		CommandCounterIncrement();
+}
+
 void
 bifang_commit_table(Oid relid, BifangCommitResult *result)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	bool done = false;
 
+	settle_tails(relid);
 	for (int attempt = 0; !done && attempt < COMMIT_TRIES; attempt++)
 	{
 		MemoryContext cxt = AllocSetContextCreate(caller, "bifang commit", ALLOCSET_DEFAULT_SIZES);

@@ -16,12 +16,15 @@
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
 #include "storage/lmgr.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/rows.h"
 #include "pg/lake/places.h"
 #include "pg/server/encoding.h"
+#include "pg/server/error.h"
+#include "pg/server/host.h"
 #include "pg/write/owner.h"
 
 PG_FUNCTION_INFO_V1(bifang_on_drop_extension);
@@ -41,8 +44,42 @@ is_meant(const Node *parsetree)
 	return false;
 }
 
+/* What is in bifang.tail goes with the catalog, so it is put into the ledger's files, behind their
+ * acknowledged end: should the command roll back, the next writer cuts it off again. */
+static BfLedgerEnd
+settled_end(const BifangLedger *l, Snapshot snap)
+{
+	MemoryContext cxt;
+	MemoryContext old;
+	BfLedgerEnd end = bifang_ledger_files_end(l);
+	BfLedgerWriter *w;
+	BfArena *arena;
+	BfStatus status;
+	BfError err = {0};
+
+	if (l->files_entry == l->end_entry)
+		return end;
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "bifang settle", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	arena = bifang_arena(cxt, "settle", BIFANG_ARENA_MAX_SCAN);
+	status = bf_ledger_writer_open(arena, l->live_dir, end, NULL, &w, &err);
+	if (status == BF_OK)
+		status = bf_ledger_settle(arena, w, bifang_ledger_tail(l, snap), l->end_entry, false, &err);
+	if (status == BF_OK)
+		status = bf_ledger_writer_sync(w, &err);
+	if (status == BF_OK)
+		end = bf_ledger_writer_end(w);
+	else if (status == BF_ERR_CORRUPT || status == BF_ERR_NOTFOUND)
+		bifang_warn(WARNING, &err); /* what is damaged keeps nobody from dropping it */
+	else
+		bifang_report(&err);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	return end;
+}
+
 static void
-tell_ledger(const BifangLedger *l)
+tell_ledger(const BifangLedger *l, Snapshot snap)
 {
 	BifangMark m;
 
@@ -51,7 +88,7 @@ tell_ledger(const BifangLedger *l)
 		bifang_owner_by(&m, l->live_dir, l->table_uuid) != BIFANG_OWNER_OURS)
 		return;
 	m = bifang_mark_ours(l->table_uuid, l->ns, l->table);
-	m.end = (BfLedgerEnd){l->end_entry, l->end_segment, l->end_position};
+	m.end = settled_end(l, snap);
 	m.lost = l->lost != NULL ? l->lost : "";
 	bifang_mark_write(l->live_dir, &m);
 }
@@ -71,7 +108,7 @@ tell_ledgers(void)
 		if (l->state == BIFANG_LEDGER_OPEN || l->state == BIFANG_LEDGER_CLOSED)
 			l = bifang_catalog_ledger(l->id, snap);
 		if (l != NULL && (l->state == BIFANG_LEDGER_OPEN || l->state == BIFANG_LEDGER_CLOSED))
-			tell_ledger(l);
+			tell_ledger(l, snap);
 	}
 	UnregisterSnapshot(snap);
 }
@@ -116,6 +153,7 @@ bifang_on_drop_extension(PG_FUNCTION_ARGS)
 	LockRelationOid(bifang_rows_relid("iceberg_tables"), AccessExclusiveLock);
 	LockRelationOid(bifang_rows_relid("ledger"), AccessExclusiveLock);
 	LockRelationOid(bifang_rows_relid("append"), AccessExclusiveLock);
+	LockRelationOid(bifang_rows_relid("tail"), AccessExclusiveLock);
 	if (bifang_catalog_is_adopted())
 		tell_ledgers();
 	bifang_catalog_visit_tables(tell_table, &s);

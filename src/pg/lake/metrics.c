@@ -19,11 +19,12 @@
 #define COLUMN_BYTES (sizeof(BfBounds) + 128)
 
 void
-bifang_metrics_begin(BifangMetrics *m, BfArena *arena, const BfIceTable *ice)
+bifang_metrics_begin(BifangMetrics *m, BfArena *arena, Snapshot snap, const BfIceTable *ice)
 {
 	BfError err = {0};
 
 	*m = (BifangMetrics){.arena = arena,
+						 .snap = snap,
 						 .schema = bf_ice_current_schema(ice->metadata),
 						 .bytes_left = METRICS_BYTES};
 	BIFANG_CHECK(bf_ice_metrics_columns(arena, ice->metadata, &m->columns, &m->n_columns, &err),
@@ -79,8 +80,9 @@ read_group(BifangMetrics *m, BfArena *a, const BifangLedger *l, BfIceNewFile *fi
 	columns.fields = fields;
 	BF_TRY(make_shares(a, ranges, n, &shares, &n_shares, err));
 	BF_TRY(bf_exec_ledger_bounds(a, offloaded ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
-								 offloaded ? l->offload_path : l->live_dir, &columns, shares,
-								 n_shares, bounds, err));
+								 offloaded ? l->offload_path : l->live_dir,
+								 bifang_ledger_tail(l, m->snap), &columns, shares, n_shares, bounds,
+								 err));
 	for (int i = 0; i < n && m->bytes_left > 0; i++)
 	{
 		BF_TRY(bf_check_cancel(bf_arena_host(a), err));

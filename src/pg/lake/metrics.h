@@ -13,13 +13,15 @@
 typedef struct BifangMetrics
 {
 	BfArena *arena; /* of the commit */
+	Snapshot snap;	/* likewise */
 	const BfSchema *schema;
 	BfIceMetricsColumn *columns; /* that the table's properties ask for */
 	int32_t n_columns;
 	int64 bytes_left; /* for the metrics of all files */
 } BifangMetrics;
 
-extern void bifang_metrics_begin(BifangMetrics *m, BfArena *arena, const BfIceTable *ice);
+extern void
+bifang_metrics_begin(BifangMetrics *m, BfArena *arena, Snapshot snap, const BfIceTable *ice);
 /* Fills `metrics` of n files whose entries are `ranges` of the ledger. Files of a ledger that can't
  * be read have none: a commit doesn't need them. */
 extern void bifang_metrics_of_ledger(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,

@@ -4,6 +4,8 @@
  *   open --roll (or a full ledger's last writer)--> closed --offload--> offloaded
  *   open, empty: stays open
  *
+ * A ledger that is rolled settles its tail (pg/write/ledger_tail.c) first.
+ *
  * Both functions work in the caller's transaction: when it rolls back the ledger is what it was,
  * and a copy that was made is garbage. They hold the table's lock to its end, but a ledger's only
  * while they are at it (pg/write/locks.h). A transaction with one snapshot for all statements works
@@ -23,6 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "log/offload.h"
+#include "pg/catalog/tail.h"
 #include "pg/lake/damage.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
@@ -49,10 +52,10 @@ current_ledgers(Oid relid, BifangTable *t)
 }
 
 /* The ledger as the transaction sees it, with its end as of now: whoever holds the lock knows that
- * there is no later one, and what is done to the ledger is done to all its entries. NULL, and not
- * locked, when somebody else has it. */
+ * there is no later one, and what is done to the ledger is done to all its entries. *sees: the
+ * transaction sees it, too. NULL, and not locked, when somebody else has it. */
 static BifangLedger *
-lock_and_read(int64 ledger_id, bool wait)
+lock_and_read(int64 ledger_id, bool wait, bool *sees)
 {
 	BifangLedger *seen;
 	BifangLedger *latest;
@@ -72,9 +75,12 @@ lock_and_read(int64 ledger_id, bool wait)
 		return NULL;
 	}
 	Assert(latest->end_entry >= seen->end_entry);
+	*sees = latest->end_entry == seen->end_entry;
 	seen->end_entry = latest->end_entry;
+	seen->files_entry = latest->files_entry;
 	seen->end_segment = latest->end_segment;
 	seen->end_position = latest->end_position;
+	seen->tail_bytes = latest->tail_bytes;
 	return seen;
 }
 
@@ -86,28 +92,34 @@ prune_appends(int64 ledger_id)
 	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
 	const BifangLedger *l = bifang_catalog_ledger(ledger_id, snap);
 
-	if (l != NULL && l->end_entry > 0)
-		(void) bifang_catalog_prune_appends(ledger_id, l->end_entry, snap);
+	if (l != NULL && l->files_entry > 0)
+		(void) bifang_catalog_prune_appends(ledger_id, l->files_entry, snap);
 	UnregisterSnapshot(snap);
 }
 
 static bool
-roll_ledger(int64 ledger_id)
+roll_ledger(const BifangTarget *target, int64 ledger_id)
 {
+	bool own = bifang_writer_retire(ledger_id);
 	BifangLedger *l;
 	bool good;
+	bool sees;
 
-	(void) bifang_writer_retire(ledger_id);
 	CommandCounterIncrement();
-	l = lock_and_read(ledger_id, false);
+	l = lock_and_read(ledger_id, false, &sees);
 	if (l == NULL)
 		return false;
 	good = l->state == BIFANG_LEDGER_OPEN && l->end_entry > 0;
+	/* Where that can't be, the offload file gets the tail as it is. */
+	if (good && l->files_entry < l->end_entry && bifang_writer_settle(target, l))
+		CommandCounterIncrement();
 	if (good)
 	{
 		l->state = BIFANG_LEDGER_CLOSED;
 		bifang_catalog_update_ledger(l);
 		prune_appends(ledger_id);
+		if (!own)
+			bifang_writer_leave(ledger_id);
 	}
 	bifang_unlock_ledger(ledger_id);
 	return good;
@@ -147,6 +159,7 @@ roll_table(Oid relid)
 	int64 table_id = bifang_table_begin_work(relid, "bifang.roll()");
 	BifangTable t;
 	List *ledgers = current_ledgers(relid, &t);
+	const BifangTarget target = bifang_table_target(&t);
 	ListCell *lc;
 	int32 closed = 0;
 
@@ -155,7 +168,7 @@ roll_table(Oid relid)
 		const BifangLedger *l = lfirst(lc);
 
 		CHECK_FOR_INTERRUPTS();
-		if (l->state == BIFANG_LEDGER_OPEN && l->end_entry > 0 && roll_ledger(l->id))
+		if (l->state == BIFANG_LEDGER_OPEN && l->end_entry > 0 && roll_ledger(&target, l->id))
 		{
 			closed++;
 			job.rows += l->end_entry;
@@ -239,6 +252,7 @@ entries_to_copy(const BifangLedger *l)
 static int64
 copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 {
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
 	MemoryContext cxt =
 		AllocSetContextCreate(CurrentMemoryContext, "bifang offload", ALLOCSET_DEFAULT_SIZES);
 	BfArena *arena = bifang_arena(cxt, "offload", BIFANG_ARENA_MAX_SCAN);
@@ -252,7 +266,8 @@ copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 	if (status == BF_OK)
 	{
 		schema_json = pnstrdup((const char *) schema.ptr, schema.len);
-		status = bf_offload_write(arena, l->live_dir, n_entries, schema_json, path, &bytes, &err);
+		status = bf_offload_write(arena, l->live_dir, bifang_ledger_tail(l, snap), n_entries,
+								  schema_json, path, &bytes, &err);
 	}
 	if (status != BF_OK && bifang_ledger_is_damaged(l, &err))
 	{
@@ -262,7 +277,23 @@ copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 	else
 		BIFANG_CHECK(status, &err);
 	MemoryContextDelete(cxt);
+	UnregisterSnapshot(snap);
 	return bytes;
+}
+
+/* What was in the tail has another place, or is gone for good; the end stays. */
+static void
+drop_tail(const BifangLedger *l)
+{
+	Snapshot snap;
+
+	if (l->files_entry == l->end_entry)
+		return;
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	(void) bifang_catalog_delete_tail(l->id, snap);
+	UnregisterSnapshot(snap);
+	bifang_catalog_insert_append(l, (BfLedgerEnd){l->end_entry, l->end_segment, l->end_position},
+								 GetCurrentCommandId(true));
 }
 
 /* -1: it stays as it is. */
@@ -286,6 +317,7 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 		l->state = BIFANG_LEDGER_OFFLOADED;
 	}
 	bifang_catalog_update_ledger(l);
+	drop_tail(l);
 	/* A copied database must not take the files of the one it was copied from. */
 	if (strcmp(l->origin, bifang_catalog_origin()) == 0)
 		bifang_catalog_insert_garbage(l->live_dir, true, "ledger offloaded");
@@ -308,14 +340,18 @@ offload_table(Oid relid, BifangJob *sum)
 		BifangLedger *l;
 		int64 bytes;
 		int64 n;
+		bool sees;
 
 		CHECK_FOR_INTERRUPTS();
 		if (seen->state != BIFANG_LEDGER_CLOSED)
 			continue;
-		l = lock_and_read(seen->id, true);
+		l = lock_and_read(seen->id, true, &sees);
 		if (l == NULL)
 			continue;
 		n = l->state == BIFANG_LEDGER_CLOSED ? entries_to_copy(l) : -1;
+		/* The end that goes into bifang.append for the tail's would be news to this transaction. */
+		if (l->files_entry < l->end_entry && !sees)
+			n = -1;
 		bytes = n >= 0 ? offload_ledger(&t, l, n) : -1;
 		if (bytes >= 0)
 		{

@@ -28,7 +28,9 @@
 
 #include "exec/read/ledger_reader.h"
 #include "log/gone.h"
+#include "log/live.h"
 #include "pg/catalog/cache.h"
+#include "pg/catalog/tail.h"
 #include "pg/lake/garbage.h"
 #include "pg/lake/lake.h"
 #include "pg/server/encoding.h"
@@ -70,6 +72,68 @@ schema_is_gone(Repair *r, const BifangLedger *l, BfGoneList *gone)
 	return true;
 }
 
+/* Reads the tail from `entry` on: as far as it is good, *good; err says why no further. */
+static BfStatus
+read_tail(Repair *r, const BifangLedger *l, const BfLogTail *tail, int64 entry, int64 *good,
+		  BfError *err)
+{
+	BfRange range = {entry, l->end_entry - 1};
+	const BfRangeSet rest = {1, &range};
+	BfLiveWalk *walk;
+
+	*good = entry;
+	BF_TRY(bf_live_walk_new(r->arena, l->live_dir, tail, &rest, NULL, &walk, err));
+	for (;;)
+	{
+		BfBatchHeader h;
+		const uint8_t *batch;
+		const char *path;
+		int64_t position;
+
+		BF_TRY(bf_live_walk_next(walk, &h, &batch, &position, &path, err));
+		if (batch == NULL)
+			return BF_OK;
+		*good = h.last_offset + 1;
+	}
+}
+
+/* Of a row of bifang.tail what is behind a damaged place is gone. */
+static void
+find_gone_in_tail(Repair *r, const BifangLedger *l, Snapshot snap, BfGoneList *gone)
+{
+	const BfLogTail *tail = bifang_ledger_tail(l, snap);
+	List *found = NIL;
+	int64 entry = l->files_entry;
+	ListCell *lc;
+	BfGone *all;
+
+	while (entry < l->end_entry)
+	{
+		BfGone *one = palloc(sizeof *one);
+		int64 good;
+		BfError err = {0};
+		BfStatus status = read_tail(r, l, tail, entry, &good, &err);
+
+		if (status == BF_OK)
+			break;
+		if (status != BF_ERR_CORRUPT)
+			bifang_report(&err);
+		entry = bifang_catalog_next_tail_row(l->id, good, snap);
+		if (entry < 0)
+			entry = l->end_entry;
+		Assert(entry > good);
+		one->entries = (BfRange){good, entry - 1};
+		one->why = psprintf("\"%s\": %s", err.object, err.text);
+		found = lappend(found, one);
+	}
+	all = palloc(sizeof *all * (Size) (gone->n + list_length(found)));
+	if (gone->n > 0)
+		memcpy(all, gone->items, sizeof *all * (Size) gone->n);
+	foreach (lc, found)
+		all[gone->n++] = *(BfGone *) lfirst(lc);
+	gone->items = all;
+}
+
 static void
 find_gone(Repair *r, const BifangLedger *l, Snapshot snap, BfGoneList *gone)
 {
@@ -81,11 +145,16 @@ find_gone(Repair *r, const BifangLedger *l, Snapshot snap, BfGoneList *gone)
 		BIFANG_CHECK(bf_offload_gone(r->arena, l->offload_path, l->end_entry, gone, &err), &err);
 	else
 	{
-		int32 n;
-		BfLedgerEnd *ends = bifang_catalog_appends(l->id, snap, &n);
+		if (l->files_entry > 0)
+		{
+			int32 n;
+			BfLedgerEnd *ends = bifang_catalog_appends(l->id, snap, &n);
 
-		Assert(n > 0 && ends[n - 1].entry == l->end_entry);
-		BIFANG_CHECK(bf_log_gone(r->arena, l->live_dir, ends, n, gone, &err), &err);
+			Assert(n > 0 && ends[n - 1].entry == l->files_entry);
+			BIFANG_CHECK(bf_log_gone(r->arena, l->live_dir, ends, n, gone, &err), &err);
+		}
+		if (l->files_entry < l->end_entry)
+			find_gone_in_tail(r, l, snap, gone);
 	}
 }
 

@@ -149,8 +149,9 @@ bifangInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *co
 	(void) toc;
 	Assert(n->scan->work == NULL && shared->n_pins > 0);
 	bifang_options_check_read(&n->scan->options);
-	n->scan->work = bifang_worklist_join(n->scan->cxt, &n->scan->options,
-										 (BfView){shared->pins, shared->n_pins});
+	n->scan->work =
+		bifang_worklist_join(n->scan->cxt, &n->scan->options, node->ss.ps.state->es_snapshot,
+							 (BfView){shared->pins, shared->n_pins});
 	join(n, shared);
 	take_plan(n, shared);
 }

@@ -36,13 +36,14 @@ bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap)
 }
 
 BifangWorklist *
-bifang_worklist_join(MemoryContext cxt, const BifangOptions *o, BfView pins)
+bifang_worklist_join(MemoryContext cxt, const BifangOptions *o, Snapshot snap, BfView pins)
 {
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	BifangWorklist *w = new_worklist(cxt, o);
 	BfArena *a = bifang_arena(cxt, "pins", BIFANG_ARENA_MAX_METADATA);
 	BfError err;
 
+	w->snap = snap;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_scan_pins_unpack(a, pins, &w->pins, &err), &err);
 	if (w->kind->join != NULL)

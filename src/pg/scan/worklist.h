@@ -26,7 +26,7 @@ typedef struct BifangWorklist
 {
 	const struct BifangKind *kind;
 	MemoryContext cxt;
-	Snapshot snap; /* under which it was pinned, while its query runs; NULL in parallel workers */
+	Snapshot snap; /* under which it was pinned, while its query runs */
 	/* Pinned. */
 	BfScanPins *pins;
 	const BfSchema *schema; /* columns; NULL: each unit has its own, found by name */
@@ -41,7 +41,8 @@ typedef struct BifangWorklist
 extern BifangWorklist *
 bifang_worklist_open(MemoryContext cxt, const BifangOptions *o, Snapshot snap);
 /* From what another process pinned and packed; nothing is looked up again. */
-extern BifangWorklist *bifang_worklist_join(MemoryContext cxt, const BifangOptions *o, BfView pins);
+extern BifangWorklist *
+bifang_worklist_join(MemoryContext cxt, const BifangOptions *o, Snapshot snap, BfView pins);
 /* What bifang_worklist_join wants, of a scan in which nothing is open any more: all that a first
  * pass would find out is fixed. In `a`. */
 extern BfView bifang_worklist_pack(BifangWorklist *w, const BifangOptions *o, BfArena *a);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "pg/server/encoding.h"
 
@@ -84,10 +85,31 @@ emit(int elevel, const BfError *err)
 		 hint(err), err->offset >= 0 ? errdetail("At byte %lld.", (long long) err->offset) : 0));
 }
 
+/* What the server said to a callback; in TopTransactionContext, NULL = nothing. */
+static ErrorData *kept = NULL;
+
+BfStatus
+bifang_keep_error(BfError *err)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+
+	kept = CopyErrorData();
+	FlushErrorState();
+	MemoryContextSwitchTo(old);
+	return bf_error(err, BF_ERR_HOST, "%s", kept->message != NULL ? kept->message : "?");
+}
+
 void
 bifang_report(const BfError *err)
 {
 	Assert(err->code != BF_OK);
+	if (err->code == BF_ERR_HOST && kept != NULL)
+	{
+		ErrorData *error = kept;
+
+		kept = NULL;
+		ReThrowError(error);
+	}
 	if (err->code == BF_ERR_CANCEL)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -11,6 +11,7 @@
  *   AUTH          42501 insufficient_privilege
  *   CANCEL        57014 query_canceled, raised by CHECK_FOR_INTERRUPTS where it can
  *   VALUE         22000 data_exception
+ *   HOST          the server's own error, as it was
  *
  * The byte position goes into the detail, the column into the message.
  */
@@ -25,6 +26,9 @@
 #define BIFANG_NORETURN __attribute__((noreturn))
 
 extern void bifang_report(const BfError *err) BIFANG_NORETURN;
+/* In PG_CATCH, of a callback of the core's: the error is kept until it is reported, by which the
+ * core's frames are left. Returns BF_ERR_HOST. The caller has switched back to its own context. */
+extern BfStatus bifang_keep_error(BfError *err);
 /* Core errors raised below `elevel` ERROR: a WARNING or LOG line, returns. */
 extern void bifang_warn(int elevel, const BfError *err);
 

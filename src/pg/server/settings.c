@@ -19,6 +19,7 @@ char *bifang_as_of_snapshot;
 char *bifang_as_of_timestamp;
 char *bifang_ref;
 int bifang_ledger_kb_max;
+int bifang_tail_kb;
 int bifang_metadata_cache_kb;
 int bifang_footer_cache_kb;
 int bifang_rescan_kb;
@@ -147,6 +148,10 @@ static const Setting settings[] = {
 	{"bifang.ledger_size_max", "Size at which a ledger is closed and rows go to another one.",
 	 "A statement is not split: its rows stay in one ledger.",
 	 KB(bifang_ledger_kb_max, 131072, 64, INT_MAX / 2)},
+	{"bifang.tail_limit",
+	 "Size up to which a transaction's rows are kept in bifang.tail until larger ones come.",
+	 "They cost no more than PostgreSQL's own commit; 0 writes all rows to files at once.",
+	 KB(bifang_tail_kb, 0, 0, 65536)},
 	{"bifang.garbage_grace",
 	 "Age at which files of commits that never came about are removed by remove_garbage().",
 	 "Other engines write the files of a commit before the catalog shows it.",

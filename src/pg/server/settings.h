@@ -19,6 +19,7 @@ extern char *bifang_ref;
 extern bool bifang_enable_header_walk;
 
 extern int bifang_ledger_kb_max;	 /* bifang.ledger_size_max: a fuller ledger is closed */
+extern int bifang_tail_kb;			 /* bifang.tail_limit: smaller transactions go to the tail */
 extern int bifang_garbage_grace_s;	 /* bifang.garbage_grace: age of left-overs that go */
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */

@@ -13,10 +13,9 @@
  * that its snapshot does not see, or its own append row would make them visible: it takes only a
  * ledger whose newest end is the one that it sees.
  */
-#include "pg/write/ledger.h"
+#include "pg/write/ledger_internal.h"
 
 #include "access/xact.h"
-#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -27,36 +26,12 @@
 #include "pg/server/remove.h"
 #include "pg/server/settings.h"
 #include "pg/write/locks.h"
-#include "pg/write/log_cache.h"
 #include "pg/write/owner.h"
 
 #define NUMBERS_TRIED_MAX 100000
 
-typedef struct Mark
-{
-	SubTransactionId subid;
-	BfLedgerEnd end;
-	BfLedgerEnd recorded;
-	CommandId cid;
-	struct Mark *outer;
-} Mark;
-
-struct BifangWriter
-{
-	dlist_node node;
-	MemoryContext cxt;
-	BifangLog *log;		 /* owned */
-	BifangLedger ledger; /* strings in cxt */
-	int64 table_id;
-	SubTransactionId subid; /* in which it was opened; gone when that aborts */
-	BfLedgerEnd start;
-	BfLedgerEnd recorded; /* what the transaction's append rows say */
-	CommandId cid;		  /* of the youngest statement whose rows are in here */
-	Mark *marks;
-	bool created; /* by this transaction: its directory goes with it */
-	bool retired;
-	bool broken; /* an error left it in an unknown state: no more rows */
-};
+#define ENCODER_BYTES_MAX ((size_t) 1 << 30)
+#define ENCODER_BYTES_KEPT ((size_t) 4 << 20)
 
 /* Memory of the list's members hangs on TopTransactionContext. */
 static dlist_head writers = DLIST_STATIC_INIT(writers);
@@ -64,16 +39,10 @@ void (*bifang_writer_before_mark)(BifangWriter *w, SubTransactionId subid) = NUL
 
 /* Opening ------------------------------------------------------------------------------------- */
 
-static bool
-same_end(BfLedgerEnd a, BfLedgerEnd b)
+static BifangPlace
+ledger_place(const BifangLedger *l)
 {
-	return a.entry == b.entry && a.segment == b.segment && a.position == b.position;
-}
-
-static BfLedgerEnd
-ledger_end(const BifangLedger *l)
-{
-	return (BfLedgerEnd){l->end_entry, l->end_segment, l->end_position};
+	return (BifangPlace){bifang_ledger_files_end(l), l->end_entry, l->tail_bytes};
 }
 
 static BifangWriter *
@@ -102,31 +71,48 @@ writer_new(const BifangTarget *target)
 	w->cxt = cxt;
 	w->table_id = target->table_id;
 	w->subid = GetCurrentSubTransactionId();
+	w->merges = !target->partitioned;
 	return w;
 }
 
-/* False: the ledger is damaged, says *err, and nothing is changed. */
+/* False: the files are damaged, says *err. */
+static bool
+open_log(BifangWriter *w, BfError *err)
+{
+	if (w->log == NULL)
+		w->log = bifang_log_open(w->ledger.id, w->ledger.live_dir, w->start.files, err);
+	return w->log != NULL;
+}
+
+/* False: the ledger is damaged, says *err, and nothing is changed. Whether it is nobody looks for
+ * a transaction that begins in the tail. */
 static bool
 writer_open(BifangWriter *w, const BifangLedger *l, BfError *err)
 {
+	MemoryContext old;
+
 	Assert(l->state == BIFANG_LEDGER_OPEN);
 	Assert(bifang_ledger_is_locked(l->id) && find_by_ledger(l->id) == NULL);
 	w->ledger = *l;
 	w->ledger.live_dir = MemoryContextStrdup(w->cxt, l->live_dir);
 	w->ledger.table_uuid = w->ledger.catalog = w->ledger.ns = w->ledger.table = NULL;
 	w->ledger.origin = w->ledger.offload_path = NULL;
-	w->start = w->recorded = ledger_end(l);
-	w->log = bifang_log_open(l->id, w->ledger.live_dir, w->start, err);
-	if (w->log == NULL)
+	w->start = w->end = w->recorded = ledger_place(l);
+	w->tail_kept = w->end.tail_bytes;
+	if (bifang_tail_kb == 0 && !open_log(w, err))
 		return false;
+	old = MemoryContextSwitchTo(w->cxt);
+	initStringInfo(&w->batches);
+	MemoryContextSwitchTo(old);
 	dlist_push_tail(&writers, &w->node);
 	return true;
 }
 
 static bool
-ledger_full(BfLedgerEnd end)
+ledger_full(BifangPlace end)
 {
-	return end.segment > 0 || end.position >= (int64) bifang_ledger_kb_max * 1024;
+	return end.files.segment > 0 ||
+		   end.files.position + end.tail_bytes >= (int64) bifang_ledger_kb_max * 1024;
 }
 
 /* Locked, still open, and not beyond what this transaction sees: then it is ours. Returns the
@@ -147,7 +133,8 @@ claim_ledger(const BifangTarget *target, int64 ledger_id)
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	l = bifang_catalog_ledger(ledger_id, snap);
 	UnregisterSnapshot(snap);
-	good &= l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_end(l));
+	good &= l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_place(l)) &&
+			strcmp(l->origin, bifang_catalog_origin()) == 0;
 	if (good && IsolationUsesXactSnapshot())
 	{
 		const BifangLedger *seen = bifang_catalog_ledger(ledger_id, GetTransactionSnapshot());
@@ -234,7 +221,6 @@ create_ledger(const BifangTarget *target, CommandId cid)
 BifangWriter *
 bifang_writer_get(const BifangTarget *target, CommandId cid)
 {
-	const char *origin = bifang_catalog_origin();
 	BfError err = {0};
 	BifangWriter *w;
 	Snapshot snap;
@@ -259,8 +245,7 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 		const BifangLedger *l = lfirst(lc);
 		const BifangLedger *claimed;
 
-		if (l->schema_id != target->schema->schema_id || strcmp(l->origin, origin) != 0 ||
-			find_by_ledger(l->id) != NULL)
+		if (l->schema_id != target->schema->schema_id || find_by_ledger(l->id) != NULL)
 			continue;
 		claimed = claim_ledger(target, l->id);
 		if (claimed == NULL)
@@ -284,7 +269,7 @@ static void
 set_mark(BifangWriter *w)
 {
 	SubTransactionId current = GetCurrentSubTransactionId();
-	Mark *mark;
+	BifangWriterMark *mark;
 
 	Assert(w->marks == NULL || w->marks->subid <= current);
 	if (w->subid == current || (w->marks != NULL && w->marks->subid == current))
@@ -293,12 +278,48 @@ set_mark(BifangWriter *w)
 		bifang_writer_before_mark(w, current);
 	mark = MemoryContextAlloc(w->cxt, sizeof *mark);
 	mark->subid = current;
-	mark->end = bf_ledger_writer_end(w->log->writer);
+	mark->end = w->end;
 	mark->recorded = w->recorded;
+	mark->in_files = w->in_files;
 	mark->cid = w->cid;
 	mark->outer = w->marks;
 	Assert(mark->end.entry >= mark->recorded.entry && mark->recorded.entry >= w->start.entry);
 	w->marks = mark;
+}
+
+/* Of the backend, reset after each use; one that grew large is not kept. */
+static BfArena *
+encoder_arena(void)
+{
+	static BfArena *arena = NULL;
+
+	if (arena != NULL && bf_arena_bytes(arena) > ENCODER_BYTES_KEPT)
+	{
+		BfArena *large = arena;
+
+		arena = NULL;
+		bifang_arena_free(large);
+	}
+	if (arena == NULL)
+		arena = bifang_arena(TopMemoryContext, "ledger rows", ENCODER_BYTES_MAX);
+	bf_arena_reset(arena);
+	return arena;
+}
+
+/* A transaction that has become too large for the tail goes on in the files. Rows of a statement of
+ * an outer subtransaction stay where they are: what an abort of the inner one would take back in
+ * the catalog had to be taken back in the files, too. */
+static void
+leave_tail(BifangWriter *w, size_t bytes, CommandId cid)
+{
+	BfError err = {0};
+
+	if (w->in_files || w->retired || bifang_tail_takes(w, bytes) ||
+		(open_log(w, &err) && bifang_tail_settle(w, cid, &err)))
+		return;
+	/* Its readers are told, and check() tells. The tail takes rows of any size. */
+	bifang_warn(LOG, &err);
+	w->retired = true;
 }
 
 void
@@ -306,6 +327,8 @@ bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *bat
 					 const int32_t *rows, int32_t n_rows, CommandId cid, SubTransactionId subid)
 {
 	const BfHost *host = bifang_host();
+	bool own = subid == GetCurrentSubTransactionId();
+	BfEncodedRows encoded;
 	BfError err = {0};
 
 	Assert(n_rows > 0);
@@ -315,31 +338,41 @@ bifang_writer_append(BifangWriter *w, const BfSchema *schema, const BfBatch *bat
 						errmsg("ledger " INT64_FORMAT " could not be restored after an error",
 							   w->ledger.id),
 						errhint("End the transaction; the next one repairs the ledger.")));
-	if (subid == GetCurrentSubTransactionId())
+	/* Which may write out others' rows: before these are in the arena. */
+	if (own)
 		set_mark(w);
+	BIFANG_CHECK(
+		bf_exec_ledger_encode(encoder_arena(), schema, batch, rows, n_rows, &encoded, &err), &err);
+	if (own)
+		leave_tail(w, encoded.bytes, cid);
 	else /* should this fail, an abort of the inner subtransaction would not take it back */
 		w->broken = true;
-	BIFANG_CHECK(bf_exec_ledger_append(w->log->writer, schema, batch, rows, n_rows,
-									   host->now_us(host) / 1000, w->log->scratch, &err),
-				 &err);
+	if (w->in_files)
+	{
+		BIFANG_CHECK(
+			bf_exec_ledger_append(w->log->writer, &encoded, host->now_us(host) / 1000, &err), &err);
+		w->end.files = bf_ledger_writer_end(w->log->writer);
+		w->end.entry = w->end.files.entry;
+	}
+	else
+		bifang_tail_append(w, &encoded, host->now_us(host) / 1000);
 	w->broken = false;
-	bf_arena_reset(w->log->scratch);
 	w->cid = Max(w->cid, cid);
 }
 
 void
 bifang_writer_record(BifangWriter *w)
 {
-	BfLedgerEnd end = bf_ledger_writer_end(w->log->writer);
-
-	if (same_end(end, w->recorded))
+	if (bifang_place_same(w->end, w->recorded))
 		return;
 	set_mark(w);
-	end = bf_ledger_writer_end(w->log->writer);
-	Assert(end.entry > w->recorded.entry);
-	bifang_catalog_insert_append(&w->ledger, end, w->cid);
-	w->recorded = end;
-	w->retired |= ledger_full(end);
+	Assert(w->end.entry > w->recorded.entry);
+	if (w->in_files)
+		bifang_catalog_insert_append(&w->ledger, w->end.files, w->cid);
+	else
+		bifang_tail_record(w);
+	w->recorded = w->end;
+	w->retired |= ledger_full(w->end);
 }
 
 bool
@@ -365,8 +398,44 @@ bifang_writer_retire(int64 ledger_id)
 	if (bifang_catalog_before_ledgers != NULL)
 		bifang_catalog_before_ledgers(w->table_id);
 	w->retired = true;
-	BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
+	if (w->log != NULL)
+		BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	return true;
+}
+
+bool
+bifang_writer_settle(const BifangTarget *target, const BifangLedger *seen)
+{
+	BifangWriter *w = find_by_ledger(seen->id);
+	const BifangLedger *l;
+	BfError err = {0};
+
+	if (bifang_catalog_before_ledgers != NULL)
+		bifang_catalog_before_ledgers(target->table_id);
+	if (w == NULL)
+	{
+		/* What was copied from another database stays as that has it. */
+		if (bifang_owner_of(seen->live_dir, seen->table_uuid) != BIFANG_OWNER_OURS)
+			return false;
+		l = claim_ledger(target, seen->id);
+		if (l == NULL)
+			return false;
+		w = writer_new(target);
+		if (!writer_open(w, l, &err))
+		{
+			bifang_warn(LOG, &err);
+			MemoryContextDelete(w->cxt);
+			bifang_unlock_ledger(seen->id);
+			return false;
+		}
+	}
+	if (w->in_files || w->broken)
+		return w->in_files;
+	set_mark(w);
+	if (open_log(w, &err) && bifang_tail_settle(w, GetCurrentCommandId(true), &err))
+		return true;
+	bifang_warn(LOG, &err);
+	return false;
 }
 
 /* Ends ---------------------------------------------------------------------------------------- */
@@ -403,7 +472,7 @@ bifang_writers_sync(void)
 		BifangWriter *w = dlist_container(BifangWriter, node, it.cur);
 
 		close_if_full(w);
-		if (!same_end(w->recorded, w->start))
+		if (w->in_files && !bifang_place_same(w->recorded, w->start))
 			BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
 	}
 }
@@ -418,21 +487,36 @@ forget_writer(BifangWriter *w, BifangFate fate)
 	BfError err = {0};
 
 	/* Whoever leaves bytes behind that count nowhere has synced those that do. */
-	Assert(fate == BIFANG_FATE_CUT || w->broken ||
-		   same_end(bf_ledger_writer_end(w->log->writer), w->recorded));
+	Assert(fate == BIFANG_FATE_CUT || w->broken || bifang_place_same(w->end, w->recorded));
 
 	dlist_delete(&w->node);
 	strlcpy(dir, w->ledger.live_dir, sizeof dir);
-	if (fate == BIFANG_FATE_CUT && !remove &&
-		bf_ledger_writer_rewind(w->log->writer, w->start, &err) != BF_OK)
+	if (w->log != NULL && fate == BIFANG_FATE_CUT && !remove &&
+		bf_ledger_writer_rewind(w->log->writer, w->start.files, &err) != BF_OK)
 		bifang_warn(LOG, &err);
-	if (fate == BIFANG_FATE_KEEP && !w->retired && !w->broken)
+	if (w->log != NULL && fate == BIFANG_FATE_KEEP && !w->retired && !w->broken)
 		bifang_log_keep(w->log);
-	else
+	else if (w->log != NULL)
 		bifang_log_close(w->log);
 	MemoryContextDelete(w->cxt);
 	if (remove && bifang_remove(dir, BIFANG_REMOVE_LEDGER, NULL, NULL, &removed, &err) != BF_OK)
 		bifang_warn(LOG, &err);
+}
+
+void
+bifang_writer_leave(int64 ledger_id)
+{
+	BifangWriter *w = find_by_ledger(ledger_id);
+	BfError err = {0};
+
+	if (w == NULL)
+		return;
+	Assert(w->start.entry == w->end.entry && w->subid == GetCurrentSubTransactionId());
+	Assert(bifang_place_same(w->end, w->recorded));
+	if (w->log != NULL)
+		BIFANG_CHECK(bf_ledger_writer_sync(w->log->writer, &err), &err);
+	forget_writer(w, BIFANG_FATE_CLOSE);
+	bifang_unlock_ledger(ledger_id);
 }
 
 void
@@ -448,19 +532,22 @@ bifang_writers_end(BifangFate fate)
 static void
 writer_abort_sub(BifangWriter *w, SubTransactionId subid)
 {
-	Mark *mark = w->marks;
+	BifangWriterMark *mark = w->marks;
 	BfError err = {0};
 
 	if (mark == NULL || mark->subid != subid)
 		return;
 	Assert(mark->recorded.entry <= w->recorded.entry);
-	if (bf_ledger_writer_rewind(w->log->writer, mark->end, &err) != BF_OK)
+	if (w->log != NULL && bf_ledger_writer_rewind(w->log->writer, mark->end.files, &err) != BF_OK)
 	{
 		w->broken = true;
 		bifang_warn(LOG, &err);
 	}
-	bf_arena_reset(w->log->scratch);
+	w->end = mark->end;
 	w->recorded = mark->recorded;
+	w->in_files = mark->in_files;
+	if (!w->in_files)
+		bifang_tail_rewind(w);
 	w->cid = mark->cid;
 	w->marks = mark->outer;
 	pfree(mark);
@@ -469,7 +556,7 @@ writer_abort_sub(BifangWriter *w, SubTransactionId subid)
 static void
 writer_commit_sub(BifangWriter *w, SubTransactionId subid, SubTransactionId parent)
 {
-	Mark *mark = w->marks;
+	BifangWriterMark *mark = w->marks;
 
 	if (w->subid == subid)
 		w->subid = parent;

@@ -8,6 +8,9 @@
  *   rows --bifang_writer_append--> bytes in the ledger (end moves in memory)
  *        --bifang_writer_record--> a row in bifang.append (visible to later commands)
  *        --PRE_COMMIT-----------> bytes durable, then PostgreSQL commits the append row
+ *
+ * or, for a transaction that writes little (ledger_tail.c), batches in memory, and a row in
+ * bifang.tail that has them.
  */
 #ifndef BIFANG_PG_WRITE_LEDGER_H
 #define BIFANG_PG_WRITE_LEDGER_H
@@ -28,6 +31,7 @@ typedef struct BifangTarget
 	const char *ns;
 	const char *table;
 	const char *live_dir;
+	bool partitioned;		/* rows of a batch are of one partition */
 	const BfSchema *schema; /* borrowed: the caller's statement */
 } BifangTarget;
 
@@ -54,6 +58,14 @@ extern int64 bifang_writer_ledger_id(const BifangWriter *w);
 /* The current transaction's own writer on this ledger, if any, takes no more rows (roll, offload)
  * and everything it appended is on disk, readable by path. False: it has none. */
 extern bool bifang_writer_retire(int64 ledger_id);
+
+/* What the ledger has in bifang.tail goes to its files, in this transaction, which writes the
+ * ledger from now on. False: somebody else has it, this transaction doesn't see its end, or it is
+ * damaged; then it stays as it is. */
+extern bool bifang_writer_settle(const BifangTarget *target, const BifangLedger *seen);
+/* Who did nothing but settle the ledger, in this very call, and has changed its row, needs its lock
+ * no more. */
+extern void bifang_writer_leave(int64 ledger_id);
 
 /* What follows is for the transaction's events (xact.h). */
 

@@ -10,7 +10,7 @@
 #include "pg/write/locks.h"
 
 #define KEPT_MAX 4
-#define SCRATCH_KEPT_MAX ((size_t) 4 << 20)
+#define MEMORY_KEPT_MAX ((size_t) 8 << 20)
 #define LOG_ARENA_MAX ((size_t) 1 << 30)
 #define SEGMENT_BYTES_MAX ((int64) 128 << 20)
 
@@ -94,7 +94,6 @@ bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end, BfError *err)
 	log->ledger_id = ledger_id;
 	log->dir = MemoryContextStrdup(cxt, dir);
 	arena = bifang_arena(cxt, "ledger writer", LOG_ARENA_MAX);
-	log->scratch = bifang_arena(cxt, "ledger append", LOG_ARENA_MAX);
 	status = bf_ledger_writer_open(arena, log->dir, end, &options, &log->writer, err);
 	if (status == BF_OK)
 		return log;
@@ -107,7 +106,7 @@ bifang_log_open(int64 ledger_id, const char *dir, BfLedgerEnd end, BfError *err)
 void
 bifang_log_keep(BifangLog *log)
 {
-	if (bf_arena_bytes(log->scratch) > SCRATCH_KEPT_MAX || !segment_sizes(log, log->sizes))
+	if (bf_ledger_writer_memory(log->writer) > MEMORY_KEPT_MAX || !segment_sizes(log, log->sizes))
 	{
 		bifang_log_close(log);
 		return;

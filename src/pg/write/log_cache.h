@@ -18,7 +18,6 @@ typedef struct BifangLog
 {
 	int64 ledger_id;
 	BfLedgerWriter *writer;
-	BfArena *scratch; /* for encoding one batch; reset after each */
 	MemoryContext cxt;
 	const char *dir;
 	int64 sizes[3]; /* of .log, .index, .timeindex when it was kept */

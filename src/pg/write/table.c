@@ -259,11 +259,15 @@ bifang_table_set_job(const BifangTable *t, BifangJob *job)
 BifangTarget
 bifang_table_target(const BifangTable *t)
 {
+	const BfIceMetadata *md = t->ice->metadata;
+	const BfIceSpec *spec = bf_ice_spec(md, md->specs.default_id);
+
 	return (BifangTarget){.table_id = t->row.id,
 						  .table_uuid = t->uuid,
 						  .catalog = t->row.catalog,
 						  .ns = t->row.ns,
 						  .table = t->row.name,
 						  .live_dir = t->options.live_dir,
+						  .partitioned = spec != NULL && spec->n_fields > 0,
 						  .schema = t->ice->schema};
 }

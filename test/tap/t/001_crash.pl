@@ -20,7 +20,7 @@ my %next = (1 => 0, 2 => 0, 3 => 0);
 sub writer
 {
 	my ($w, $from, $n) = @_;
-	my $script = '';
+	my $script = 'SET bifang.tail_limit = ' . 8 * int(rand(2)) . ";\n";
 
 	for my $i ($from .. $from + $n - 1)
 	{

@@ -62,6 +62,7 @@ sub step
 		$state->{savepoints} = $at;
 		return "ROLLBACK TO s$at;\n";
 	}
+	return 'SET bifang.tail_limit = ' . (0, 1, 8, 100)[ int(rand(4)) ] . ";\n" if $dice < 0.34;
 	# Both tables or none: an error would leave the twin with rows that the table lacks.
 	return (!$state->{open} ? "BEGIN;\n" . insert($w) . "COMMIT;\n" : insert($w)) if $dice < 0.60;
 	return "SELECT bifang.commit('$rel') IS NULL;\n" if $dice < 0.68;

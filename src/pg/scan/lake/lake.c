@@ -16,13 +16,14 @@
 
 /* ---- pins ---- */
 
-/* What an entry of the ledger takes: as those of the segment that holds its end do. */
+/* What an entry of the ledger takes: as those of the segment that holds its end do, and of the
+ * tail. */
 static int64
 entry_bytes(const BifangLedger *l)
 {
 	int64 entries = l->end_entry - l->end_segment;
 
-	return entries > 0 ? Max(l->end_position / entries, 1) : ENTRY_BYTES;
+	return entries > 0 ? Max((l->end_position + l->tail_bytes) / entries, 1) : ENTRY_BYTES;
 }
 
 static BfScanLedger
@@ -32,11 +33,13 @@ pinned_ledger(const BifangLedger *l)
 						.place = BF_SCAN_IN_DIRECTORY,
 						.path = l->live_dir,
 						.end = l->end_entry,
+						.tail = l->end_entry - l->files_entry,
 						.entry_bytes = entry_bytes(l)};
 
 	if (l->state == BIFANG_LEDGER_OFFLOADED)
 	{
 		pin.place = BF_SCAN_IN_FILE;
+		Assert(pin.tail == 0);
 		pin.path = l->offload_path;
 	}
 	else if (l->state == BIFANG_LEDGER_TRIMMED)

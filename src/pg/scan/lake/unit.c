@@ -12,6 +12,7 @@
 #include "exec/read/ledger_reader.h"
 #include "exec/read/parquet_reader.h"
 #include "pg/catalog/cache.h"
+#include "pg/catalog/tail.h"
 #include "pg/scan/learned.h"
 #include "pg/scan/unit.h"
 #include "pg/server/error.h"
@@ -129,6 +130,18 @@ open_file(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	bifang_scan_open_row_groups(s, a, u, file, projection, constants, &filter);
 }
 
+/* What the ledger's directory does not have; NULL = nothing. In the unit's memory. */
+static const BfLogTail *
+tail_of_unit(const BifangScan *s, const BfScanUnit *u)
+{
+	const BfScanLedger *l = bf_scan_pins_ledger(s->work->pins, u->ledger_id);
+
+	Assert(l != NULL && l->tail <= l->end && s->work->snap != NULL);
+	return u->tier == BF_SCAN_LIVE && l->tail > 0
+			   ? bifang_tail_of(l->id, l->end - l->tail, s->work->snap)
+			   : NULL;
+}
+
 static void
 open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 {
@@ -140,10 +153,11 @@ open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	if (bifang_scan_read_again(s, a, f))
 		return;
 	bf_error_clear(&err);
-	BIFANG_CHECK(bf_exec_ledger_reader(
-					 a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE, u->path,
-					 &u->ranges, bf_filter_projection(f), &s->count.log, &ledger, &err),
-				 &err);
+	BIFANG_CHECK(
+		bf_exec_ledger_reader(a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
+							  u->path, tail_of_unit(s, u), &u->ranges, bf_filter_projection(f),
+							  &s->count.log, &ledger, &err),
+		&err);
 	bifang_scan_read_through(s, a, f, ledger);
 }
 
