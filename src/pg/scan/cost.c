@@ -39,9 +39,11 @@
 
 /* Of a scan that runs again out of memory: beginning, a unit, and a value that is filtered, in
  * terms of cpu_operator_cost. A value takes about so much room. They are three to five times what
- * was measured: how often a scan runs is estimated too low more often than too high, by much where
- * joins are between, and a join that reads everything once does not mind. */
-#define KEPT_COST 5.0
+ * was measured, beginning a hundred times: how often a scan runs is estimated too low more often
+ * than too high, by much where joins are between, and a join that reads everything once does not
+ * mind. Several thousand runs out of memory take as long as a scan of 300,000 rows; where so many
+ * could be meant by what is called a hundred, that is the better bet. */
+#define KEPT_COST 30.0
 #define KEPT_UNIT_COST 1.5
 #define KEPT_COST_FACTOR 0.5
 #define KEPT_VALUE_BYTES 12.0
