@@ -177,3 +177,14 @@ bf_compress_append(BfCodecContext *ctx, BfCodec c, int level, const void *src, s
 		return bf_error(err, BF_ERR_UNSUPPORTED, "compressing with %s", bf_codec_name(c));
 	return codecs[c].compress(ctx, level, src, src_len, out, err);
 }
+
+BfStatus
+bf_compress_seamed(BfCodecContext *ctx, BfCodec c, int level, const void *src, size_t src_len,
+				   const BfSeams *seams, BfBuffer *out, BfError *err)
+{
+	BF_ASSERT(seams->n <= BF_SEAMS_MAX);
+	if (c != BF_CODEC_ZSTD || seams->n == 0)
+		return bf_compress_append(ctx, c, level, src, src_len, out, err);
+	BF_TRY(bf_check_cancel(ctx->host, err));
+	return bfi_zstd_compress_seamed(ctx, level, src, src_len, seams, out, err);
+}

@@ -42,6 +42,21 @@ extern BfStatus bf_decompress_append(BfCodecContext *ctx, BfCodec c, const void 
 extern BfStatus bf_compress_append(BfCodecContext *ctx, BfCodec c, int level, const void *src,
 								   size_t src_len, BfBuffer *out, BfError *err) BF_MUST_CHECK;
 
+/* Places in the source where its bytes change their kind, ascending: numbers before, text behind.
+ */
+#define BF_SEAMS_MAX 8
+typedef struct BfSeams
+{
+	uint32_t n;
+	size_t at[BF_SEAMS_MAX];
+} BfSeams;
+
+/* As bf_compress_append; what is on both sides of a seam is modelled apart where the codec can
+ * (ZSTD: a block ends there). It is decompressed as ever. */
+extern BfStatus
+bf_compress_seamed(BfCodecContext *ctx, BfCodec c, int level, const void *src, size_t src_len,
+				   const BfSeams *seams, BfBuffer *out, BfError *err) BF_MUST_CHECK;
+
 /* CRC-32C (Castagnoli) and CRC-32 (zlib), both of one run: init and xorout included. The SSE4.2
  * instruction is used where the CPU has it. _extend goes on from the CRC of what came before. */
 extern uint32_t bf_crc32c(const void *p, size_t n);

@@ -95,6 +95,9 @@ typedef BfStatus (*BfCompress)(BfCodecContext *ctx, int level, const uint8_t *sr
 							   BfBuffer *out, BfError *err);
 extern BfStatus bfi_zstd_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n,
 								  BfBuffer *out, BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bfi_zstd_compress_seamed(BfCodecContext *ctx, int level, const uint8_t *src, size_t n,
+						 const BfSeams *seams, BfBuffer *out, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_gzip_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n,
 								  BfBuffer *out, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_deflate_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n,

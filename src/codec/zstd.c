@@ -111,26 +111,77 @@ bfi_zstd_decompress(BfCodecContext *ctx, const uint8_t *src, size_t n, BfSink *s
 	return stream(ctx, src, n, sink, err);
 }
 
+static BfStatus
+compressor(BfCodecContext *ctx, BfError *err)
+{
+	if (ctx->zstd_c == NULL)
+		ctx->zstd_c = ZSTD_createCCtx();
+	if (ctx->zstd_c == NULL)
+		return bf_error(err, BF_ERR_NOMEM, "out of memory for a zstd context");
+	return BF_OK;
+}
+
+static BfStatus
+too_long(const BfBuffer *out, BfError *err)
+{
+	return bf_error(err, BF_ERR_LIMIT, "compressed data would grow past %zu bytes", out->bytes_max);
+}
+
 BfStatus
 bfi_zstd_compress(BfCodecContext *ctx, int level, const uint8_t *src, size_t n, BfBuffer *out,
 				  BfError *err)
 {
 	size_t room, got;
 
-	if (ctx->zstd_c == NULL)
-		ctx->zstd_c = ZSTD_createCCtx();
-	if (ctx->zstd_c == NULL)
-		return bf_error(err, BF_ERR_NOMEM, "out of memory for a zstd context");
+	BF_TRY(compressor(ctx, err));
 	BF_TRY(bfi_compress_room(out, ZSTD_compressBound(n), &room, err));
 	got = ZSTD_compressCCtx(ctx->zstd_c, out->data + out->len, room, src, n, level);
 	if (ZSTD_isError(got))
 	{
 		if (ZSTD_getErrorCode(got) == ZSTD_error_dstSize_tooSmall)
-			return bf_error(err, BF_ERR_LIMIT, "compressed data would grow past %zu bytes",
-							out->bytes_max);
+			return too_long(out, err);
 		return bf_error(err, BF_ERR_NOMEM, "zstd: %s", ZSTD_getErrorName(got));
 	}
 	BF_ASSERT(got <= room);
 	out->len += got;
+	return BF_OK;
+}
+
+/* One frame of a known size; a block ends at each seam. */
+BfStatus
+bfi_zstd_compress_seamed(BfCodecContext *ctx, int level, const uint8_t *src, size_t n,
+						 const BfSeams *seams, BfBuffer *out, BfError *err)
+{
+	ZSTD_outBuffer to = {.pos = 0};
+	ZSTD_inBuffer from = {src, 0, 0};
+
+	BF_TRY(compressor(ctx, err));
+	/* A block's header takes 3 bytes, and may come once more for each piece. */
+	BF_TRY(bfi_compress_room(out, ZSTD_compressBound(n) + 64 * (size_t) (seams->n + 1), &to.size,
+							 err));
+	to.dst = out->data + out->len;
+	(void) ZSTD_CCtx_reset(ctx->zstd_c, ZSTD_reset_session_and_parameters);
+	(void) ZSTD_CCtx_setParameter(ctx->zstd_c, ZSTD_c_compressionLevel, level);
+	(void) ZSTD_CCtx_setPledgedSrcSize(ctx->zstd_c, n);
+	for (uint32_t i = 0; i <= seams->n; i++)
+	{
+		size_t left = 1;
+
+		from.size = i < seams->n ? seams->at[i] : n;
+		BF_ASSERT(from.size >= from.pos && from.size <= n);
+		while (left > 0)
+		{
+			size_t before = to.pos + from.pos;
+
+			left = ZSTD_compressStream2(ctx->zstd_c, &to, &from,
+										i < seams->n ? ZSTD_e_flush : ZSTD_e_end);
+			if (ZSTD_isError(left))
+				return bf_error(err, BF_ERR_NOMEM, "zstd: %s", ZSTD_getErrorName(left));
+			if (left > 0 && to.pos + from.pos == before)
+				return too_long(out, err);
+		}
+	}
+	BF_ASSERT(to.pos <= to.size && from.pos == n);
+	out->len += to.pos;
 	return BF_OK;
 }

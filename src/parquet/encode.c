@@ -2,15 +2,17 @@
 #include "parquet/encode.h"
 
 BfStatus
-bfi_encode_values(int32_t encoding, const BfiNative *in, BfBuffer *out, BfError *err)
+bfi_encode_values(int32_t encoding, const BfiNative *in, BfBuffer *out, BfSeams *seams,
+				  BfError *err)
 {
 	const BfiEncoding *e = bfi_encoding_find(encoding);
 
 	BF_ASSERT(e != NULL && e->methods->encode != NULL);
 	BF_ASSERT(e->methods->codes || (e->fits >> in->physical & 1) != 0);
+	seams->n = 0;
 	if (in->n == 0)
 		return BF_OK;
-	return e->methods->encode(in, out, err);
+	return e->methods->encode(in, out, seams, err);
 }
 
 static uint32_t

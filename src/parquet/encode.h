@@ -7,9 +7,10 @@
 
 #include "parquet/encoding/encoding.h"
 
-/* Appends the values section of n >= 0 values; the encoding is one that has `encode`. */
-extern BfStatus
-bfi_encode_values(int32_t encoding, const BfiNative *in, BfBuffer *out, BfError *err) BF_MUST_CHECK;
+/* Appends the values section of n >= 0 values; the encoding is one that has `encode`. `seams` is
+ * filled. */
+extern BfStatus bfi_encode_values(int32_t encoding, const BfiNative *in, BfBuffer *out,
+								  BfSeams *seams, BfError *err) BF_MUST_CHECK;
 /* n > 0 levels, a byte each, as runs. */
 extern BfStatus bfi_encode_levels(const uint8_t *levels, int32_t n, uint8_t max, BfBuffer *out,
 								  BfError *err) BF_MUST_CHECK;

@@ -111,6 +111,51 @@ TEST(codec_round_trip)
 		}
 }
 
+/* With seams the same comes out, also where they are at the ends or meet; and what is of two kinds
+ * takes less. */
+TEST(codec_seams)
+{
+	static const size_t places[][3] = {{0, 0, 0}, {1, 2, 3}, {0, 150000, 300000}, {9, 9, 299999}};
+	static uint8_t mixed[300000];
+
+	for (size_t i = 0; i < sizeof mixed; i++)
+		mixed[i] = (uint8_t) (i < 40000 ? test_random() : "acgt"[test_random_below(4)]);
+	for (size_t i = 0; i < N_WRITTEN; i++)
+		for (size_t j = 0; j < sizeof places / sizeof places[0]; j++)
+		{
+			BfArena *round = bf_arena_new(test_host(), "round", 1 << 26);
+			BfBuffer *packed = buffer(round, 1 << 24);
+			BfSeams seams = {.n = 3};
+
+			memcpy(seams.at, places[j], sizeof places[j]);
+			EXPECT_EQ(bf_compress_seamed(context(round), written[i], 0, mixed, sizeof mixed, &seams,
+										 packed, &test_err),
+					  BF_OK);
+			expect_bytes(round, written[i], packed->data, packed->len, mixed, sizeof mixed);
+			bf_arena_free(round);
+		}
+}
+
+TEST(codec_seams_gain)
+{
+	static uint8_t mixed[100000];
+	BfArena *a = test_arena();
+	BfBuffer *plain = buffer(a, 1 << 24), *seamed = buffer(a, 1 << 24), *small = buffer(a, 1000);
+	BfSeams seams = {.n = 1, .at = {40000}};
+
+	for (size_t i = 0; i < sizeof mixed; i++)
+		mixed[i] = (uint8_t) (i < 40000 ? test_random() : "acgt"[test_random_below(4)]);
+	REQUIRE_OK(
+		bf_compress_append(context(a), BF_CODEC_ZSTD, 3, mixed, sizeof mixed, plain, &test_err));
+	REQUIRE_OK(bf_compress_seamed(context(a), BF_CODEC_ZSTD, 3, mixed, sizeof mixed, &seams, seamed,
+								  &test_err));
+	EXPECT(seamed->len < plain->len);
+	EXPECT_FAIL(bf_compress_seamed(context(a), BF_CODEC_ZSTD, 3, mixed, sizeof mixed, &seams, small,
+								   &test_err),
+				BF_ERR_LIMIT, -1);
+	EXPECT_EQ(small->len, 0);
+}
+
 TEST(codec_samples_of_others)
 {
 	static const struct

@@ -89,17 +89,21 @@ check(const BfiEncoding *e, const BfiNative *in, BfiValues *v)
 {
 	static BfView got[N];
 	BfBuffer out, small;
+	BfSeams seams = {.n = 0};
 
 	bf_buffer_init(&out, test_host(), (size_t) 1 << 20);
 	REQUIRE_OK(bf_buffer_append(&out, "abc", 3, &test_err));
-	REQUIRE_OK(e->methods->encode(in, &out, &test_err));
+	REQUIRE_OK(e->methods->encode(in, &out, &seams, &test_err));
 	EXPECT(memcmp(out.data, "abc", 3) == 0);
 	REQUIRE_OK(test_begin(v, e->number, out.data + 3, out.len - 3, in->n));
 	REQUIRE_OK(bfi_values_decode(v, in->n, got, &test_err));
 	EXPECT(same_values(in, got));
+	for (uint32_t i = 0; i < seams.n; i++)
+		EXPECT(seams.at[i] >= 3 && seams.at[i] <= out.len);
+	seams.n = 0;
 	bf_buffer_init(&small, test_host(), out.len - 1);
 	REQUIRE_OK(bf_buffer_append(&small, "abc", 3, &test_err));
-	EXPECT_FAIL(e->methods->encode(in, &small, &test_err), BF_ERR_LIMIT, -1);
+	EXPECT_FAIL(e->methods->encode(in, &small, &seams, &test_err), BF_ERR_LIMIT, -1);
 	EXPECT_EQ(small.len, 3);
 	bf_buffer_free(&small);
 	bf_buffer_free(&out);

@@ -151,7 +151,7 @@ split_streams(const uint8_t *in, size_t width, uint8_t *out, size_t n)
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	size_t n = (size_t) in->n;
 	size_t bytes = n * in->width;
@@ -167,6 +167,8 @@ encode(const BfiNative *in, BfBuffer *out, BfError *err)
 				to[k * n + i] = views[i].ptr[k];
 	else
 		split_streams(in->values, in->width, to, n);
+	for (size_t k = 1; k < in->width; k++)
+		bfi_add_seam(seams, out->len + k * n);
 	out->len += bytes;
 	return BF_OK;
 }

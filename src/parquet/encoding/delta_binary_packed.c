@@ -359,8 +359,9 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
+	(void) seams;
 	return bfi_delta_encode(in->values, in->width, in->width, (uint32_t) in->n, out, err);
 }
 

@@ -176,10 +176,13 @@ all_lengths(const BfView *views, int32_t n, BfBuffer *lengths, BfError *err)
 }
 
 static BfStatus
-put_values(const BfView *views, const Lengths *l, int32_t n, BfBuffer *out, BfError *err)
+put_values(const BfView *views, const Lengths *l, int32_t n, BfBuffer *out, BfSeams *seams,
+		   BfError *err)
 {
 	BF_TRY(bfi_delta_encode(&l[0].prefix, 4, sizeof *l, (uint32_t) n, out, err));
+	bfi_add_seam(seams, out->len);
 	BF_TRY(bfi_delta_encode(&l[0].suffix, 4, sizeof *l, (uint32_t) n, out, err));
+	bfi_add_seam(seams, out->len);
 	for (int32_t i = 0; i < n; i++)
 		if (l[i].suffix > 0)
 			BF_TRY(bf_buffer_append(out, views[i].ptr + l[i].prefix, l[i].suffix, err));
@@ -187,7 +190,7 @@ put_values(const BfView *views, const Lengths *l, int32_t n, BfBuffer *out, BfEr
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	size_t before = out->len;
 	BfBuffer lengths;
@@ -197,8 +200,8 @@ encode(const BfiNative *in, BfBuffer *out, BfError *err)
 	bf_buffer_init(&lengths, out->host, SIZE_MAX);
 	status = all_lengths(in->values, in->n, &lengths, err);
 	if (status == BF_OK)
-		status =
-			put_values(in->values, (const Lengths *) (const void *) lengths.data, in->n, out, err);
+		status = put_values(in->values, (const Lengths *) (const void *) lengths.data, in->n, out,
+							seams, err);
 	bf_buffer_free(&lengths);
 	if (status != BF_OK)
 		out->len = before;

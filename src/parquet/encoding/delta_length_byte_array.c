@@ -45,8 +45,17 @@ decode(BfiValues *v, int32_t n, void *out, BfError *err)
 	return BF_OK;
 }
 
+static bool
+follow_each_other(const BfView *views, int32_t n)
+{
+	for (int32_t i = 1; i < n; i++)
+		if (views[i].ptr != views[i - 1].ptr + views[i - 1].len)
+			return false;
+	return true;
+}
+
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	const BfView *views = in->values;
 	size_t before = out->len;
@@ -65,7 +74,16 @@ encode(const BfiNative *in, BfBuffer *out, BfError *err)
 		out->len = before;
 		return status;
 	}
+	bfi_add_seam(seams, out->len);
 	to = out->data + out->len;
+	if (bytes > 0 && views[0].ptr + bytes == views[in->n - 1].ptr + views[in->n - 1].len &&
+		follow_each_other(views, in->n))
+	{
+		/* They lie as they will. */
+		memcpy(to, views[0].ptr, (size_t) bytes);
+		out->len += (size_t) bytes;
+		return BF_OK;
+	}
 	for (int32_t i = 0; i < in->n; i++)
 	{
 		if (views[i].len > 0)

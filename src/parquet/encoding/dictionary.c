@@ -111,7 +111,7 @@ skip(BfiValues *v, int32_t n, BfError *err)
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	const uint32_t *codes = in->values;
 	size_t before = out->len;
@@ -119,6 +119,7 @@ encode(const BfiNative *in, BfBuffer *out, BfError *err)
 	uint32_t width;
 	BfStatus status;
 
+	(void) seams;
 	BF_ASSERT(in->n > 0);
 	for (int32_t i = 0; i < in->n; i++)
 		any |= codes[i];

@@ -25,6 +25,7 @@
 #ifndef BF_PARQUET_ENCODING_ENCODING_H
 #define BF_PARQUET_ENCODING_ENCODING_H
 
+#include "codec/codec.h"
 #include "parquet/encoding/rle.h"
 #include "parquet/format.h"
 #include "vec/batch.h"
@@ -117,8 +118,9 @@ struct BfiMethods
 	/* Passes over n values. NULL: as each is needed for the next, they are decoded. */
 	BfStatus (*skip)(BfiValues *v, int32_t n, BfError *err);
 	/* Appends a values section to `out`, which is bounded: BF_ERR_LIMIT, and out->len as before,
-	 * when it would not fit. NULL: we read it, but don't write it. */
-	BfStatus (*encode)(const BfiNative *in, BfBuffer *out, BfError *err);
+	 * when it would not fit. Where the section changes its kind is added to `seams`, as places in
+	 * `out`. NULL: we read it, but don't write it. */
+	BfStatus (*encode)(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err);
 	/* n levels of `width` bits at the cursor, which moves behind them (the V1 form, which finds its
 	 * own end). `turned` keeps bytes that *out points to. NULL: not for levels. */
 	BfStatus (*levels)(BfCursor *cur, uint32_t n, uint32_t width, BfBuffer *turned, BfiRle *out,
@@ -156,6 +158,15 @@ extern BfStatus
 bfi_dictionary_codes(BfiValues *v, int32_t n, uint32_t *out, BfError *err) BF_MUST_CHECK;
 /* What the next values need is moved out of the batch's memory. */
 extern BfStatus bfi_values_keep(BfiValues *v, BfError *err) BF_MUST_CHECK;
+
+/* One more place; it is left out when there is no room. */
+static inline void
+bfi_add_seam(BfSeams *seams, size_t at)
+{
+	BF_ASSERT(seams->n == 0 || seams->at[seams->n - 1] <= at);
+	if (seams->n < BF_SEAMS_MAX)
+		seams->at[seams->n++] = at;
+}
 
 /* For encodings that find any value by its number. */
 extern BfStatus bfi_skip_by_number(BfiValues *v, int32_t n, BfError *err) BF_MUST_CHECK;

@@ -155,12 +155,13 @@ put_views(const BfiNative *in, uint8_t *to)
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	uint64_t bytes = encoded_bytes(in);
 	const uint8_t *booleans = in->values;
 	uint8_t *to;
 
+	(void) seams;
 	BF_ASSERT(in->n > 0 && in->values != NULL);
 	BF_TRY(bf_buffer_reserve(out, (size_t) bytes, err));
 	to = out->data + out->len;

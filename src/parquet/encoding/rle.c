@@ -399,12 +399,13 @@ skip(BfiValues *v, int32_t n, BfError *err)
 }
 
 static BfStatus
-encode(const BfiNative *in, BfBuffer *out, BfError *err)
+encode(const BfiNative *in, BfBuffer *out, BfSeams *seams, BfError *err)
 {
 	static const uint8_t length[4];
 	size_t before = out->len;
 	BfStatus status = bf_buffer_append(out, length, sizeof length, err);
 
+	(void) seams;
 	if (status == BF_OK)
 		status = bfi_rle_encode(in->values, 1, (uint32_t) in->n, 1, out, err);
 	if (status != BF_OK)

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "vec/bounds.h"
+
 /* ---- bytes ---- */
 
 /* Below, at or above 0 as the value's beginning is below, equal to or above the prefix. */
@@ -262,24 +264,6 @@ cut_bytes(const BfiPrefix *p, bool text, uint32_t bytes_max)
 	return n;
 }
 
-/* The least bytes that are above all that begin with these and no longer; false: there are none. Of
- * a text only letters of ASCII are counted up, what stands behind the last one is left out. */
-static bool
-bytes_after(BfView prefix, bool text, uint8_t *out, uint32_t *len)
-{
-	uint32_t n = prefix.len;
-
-	while (n > 0 && (text ? prefix.ptr[n - 1] >= 0x7f : prefix.ptr[n - 1] == 0xff))
-		n--;
-	if (n == 0)
-		return false;
-	memcpy(out, prefix.ptr, n);
-	out[n - 1]++;
-	BF_ASSERT(out[n - 1] != 0);
-	*len = n;
-	return true;
-}
-
 static void
 bytes_bounds(const BfiLeafOut *leaf, const BfiRange *r, uint32_t bytes_max, BfiBoundOut *min,
 			 BfiBoundOut *max)
@@ -294,7 +278,7 @@ bytes_bounds(const BfiLeafOut *leaf, const BfiRange *r, uint32_t bytes_max, BfiB
 	if (max->exact)
 		memcpy(max->bytes, r->last.bytes, max->len);
 	else
-		max->has = bytes_after((BfView){r->last.bytes, max->len}, text, max->bytes, &max->len);
+		max->has = bf_bounds_after((BfView){r->last.bytes, max->len}, text, max->bytes, &max->len);
 }
 
 void

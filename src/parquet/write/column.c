@@ -3,8 +3,8 @@
  * native and are kept, as they are or as codes, until the page is full.
  *
  *     RACE    the first page: values             bfi_race, at its end
- *       |-->  DICT    codes                      dictionary_is_worn, at the end of a page
- *       |       |
+ *       |-->  DICT    codes                      dictionary_is_worn, at the end of a page: again
+ *       |                                        to RACE, without dictionary
  *       '-->  VALUES  values, encoded when the page ends
  */
 #include "parquet/write/internal.h"
@@ -35,7 +35,7 @@ bfi_column_new(BfParquetWriter *w, BfiColumnOut *c, const BfiLeafOut *leaf, BfEr
 }
 
 void
-bfi_column_begin(BfiColumnOut *c)
+bfi_column_begin(const BfParquetWriter *w, BfiColumnOut *c)
 {
 	BfiChunkOut *k = &c->chunk;
 
@@ -43,7 +43,11 @@ bfi_column_begin(BfiColumnOut *c)
 	if (c->leaf->physical != BFI_BOOLEAN)
 		bfi_dict_clear(&c->dict);
 	BF_ASSERT(k->pages != NULL && k->index != NULL);
-	*k = (BfiChunkOut){.mode = BFI_MODE_RACE, .pages = k->pages, .index = k->index};
+	*k = (BfiChunkOut){.mode = BFI_MODE_RACE,
+					   .codec = w->options.codec,
+					   .level = w->options.level,
+					   .pages = k->pages,
+					   .index = k->index};
 	k->pages->len = k->index->len = 0;
 	if (c->bloom != NULL)
 		bfi_bloom_clear(c->bloom);
@@ -168,7 +172,7 @@ end_page(BfParquetWriter *w, BfiColumnOut *c, bool last, BfError *err)
 							w->options.basic_encodings ? BFI_PLAIN_DICTIONARY : BFI_RLE_DICTIONARY,
 							&native, err));
 		if (dictionary_is_worn(w, c))
-			k->mode = BFI_MODE_VALUES;
+			k->mode = BFI_MODE_RACE;
 		k->dict_before = c->dict.plain->len;
 	}
 	else

@@ -156,7 +156,13 @@ typedef struct BfiDictOut
 	BfiPhysical physical;
 	uint32_t width;
 	uint32_t n;
-	uint32_t n_slots;  /* a power of two; 0: none yet */
+	uint32_t n_far;	  /* entries in the slots */
+	uint32_t n_slots; /* a power of two; 0: none yet */
+	/* Numbers near those that came first, from `base` on, are found by themselves: their codes + 1,
+	 * 0 = not yet. They are not in the slots. */
+	uint64_t base;
+	uint32_t n_near;
+	BfBuffer *near;
 	BfBuffer *slots;   /* uint32: code + 1, 0 = free */
 	BfBuffer *plain;   /* the entries as the dictionary page has them */
 	BfBuffer *entries; /* BfiEntry, of bytes only */
@@ -235,6 +241,7 @@ typedef struct BfiChunkOut
 	int32_t encoding;		/* of values outside of the dictionary */
 	uint32_t dict_expected; /* entries that the dictionary was reckoned with */
 	BfCodec codec;
+	int level;
 	BfBuffer *pages;  /* data pages as they stand in the file */
 	int64_t n_values; /* levels */
 	int64_t n_nulls;
@@ -269,6 +276,7 @@ struct BfiScratch
 	BfArena *arena; /* owned; for a moment */
 	BfCodecContext *codecs;
 	BfBuffer *encoded;	  /* a page's body */
+	BfSeams seams;		  /* of that */
 	BfBuffer *compressed; /* the same, compressed; in a race the codes */
 	BfBuffer *views;	  /* of a page's values */
 	void *native;		  /* BFI_PIECE_ROWS values, 16 bytes each */
@@ -301,7 +309,7 @@ extern BfStatus bfi_column_append(BfParquetWriter *w, BfiColumnOut *c, const Bfi
 /* Ends the chunk's last page; the chunk is complete in c->chunk and c->dict then. */
 extern BfStatus bfi_column_finish(BfParquetWriter *w, BfiColumnOut *c, BfError *err) BF_MUST_CHECK;
 /* Begins the next chunk. */
-extern void bfi_column_begin(BfiColumnOut *c);
+extern void bfi_column_begin(const BfParquetWriter *w, BfiColumnOut *c);
 
 /* ---- the page that is being filled ---- */
 
@@ -324,8 +332,9 @@ extern size_t bfi_chunk_held(const BfiColumnOut *c);
 extern BfStatus
 bfi_fill_native(BfiScratch *s, const BfiColumnOut *c, BfiNative *out, BfError *err) BF_MUST_CHECK;
 
-/* Chooses mode, encoding and codec of a chunk by its first page with values, which c->fill has. In
- * mode DICT their codes are in c->fill, too. `last`: it is the only one. */
+/* Chooses mode, encoding and codec of a chunk by its first page with values, which c->fill has, and
+ * the encoding again when the dictionary was left. In mode DICT the values' codes are in c->fill,
+ * too. `last`: it is the only page. */
 extern BfStatus
 bfi_race(BfParquetWriter *w, BfiColumnOut *c, bool last, BfError *err) BF_MUST_CHECK;
 
@@ -336,9 +345,10 @@ extern BfStatus bfi_page_put(BfParquetWriter *w, BfiColumnOut *c, int32_t encodi
  * weren't compressed. */
 extern BfStatus bfi_page_dictionary_put(BfParquetWriter *w, BfiColumnOut *c, BfView *header,
 										BfView *body, int64_t *raw, BfError *err) BF_MUST_CHECK;
-/* src compressed, into the scratch; NONE: src itself. */
-extern BfStatus bfi_page_compress(BfParquetWriter *w, BfCodec codec, BfView src, BfView *out,
-								  BfError *err) BF_MUST_CHECK;
+/* src compressed, into the scratch; NONE: src itself. The scratch has the seams of what was
+ * encoded; src begins at `at` of that. */
+extern BfStatus bfi_page_compress(BfParquetWriter *w, BfCodec codec, int level, BfView src,
+								  size_t at, BfView *out, BfError *err) BF_MUST_CHECK;
 
 /* The format's number of a codec that we write; -1: none. */
 extern int32_t bfi_page_codec_number(BfCodec codec);

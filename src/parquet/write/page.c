@@ -20,18 +20,35 @@ bfi_page_codec_number(BfCodec codec)
 	return -1;
 }
 
+/* A block of its own costs some bytes: not for less than this on both sides. */
+#define SEAM_BYTES_MIN 1024
+
+/* Those that are worth it, counted from `at`. */
+static BfSeams
+seams_behind(const BfSeams *all, size_t at, size_t len)
+{
+	BfSeams s = {.n = 0};
+	size_t last = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		if (all->at[i] >= at + last + SEAM_BYTES_MIN && all->at[i] + SEAM_BYTES_MIN <= at + len)
+			s.at[s.n++] = last = all->at[i] - at;
+	return s;
+}
+
 BfStatus
-bfi_page_compress(BfParquetWriter *w, BfCodec codec, BfView src, BfView *out, BfError *err)
+bfi_page_compress(BfParquetWriter *w, BfCodec codec, int level, BfView src, size_t at, BfView *out,
+				  BfError *err)
 {
 	BfBuffer *to = w->scratch.compressed;
+	BfSeams seams = seams_behind(&w->scratch.seams, at, src.len);
 
 	BF_ASSERT(src.ptr != w->scratch.compressed->data || src.len == 0);
 	*out = src;
 	if (codec == BF_CODEC_NONE || src.len == 0)
 		return BF_OK;
 	to->len = 0;
-	BF_TRY(
-		bf_compress_append(w->scratch.codecs, codec, w->options.level, src.ptr, src.len, to, err));
+	BF_TRY(bf_compress_seamed(w->scratch.codecs, codec, level, src.ptr, src.len, &seams, to, err));
 	*out = (BfView){to->data, (uint32_t) to->len};
 	return BF_OK;
 }
@@ -73,7 +90,7 @@ put_body(BfParquetWriter *w, const BfiColumnOut *c, int32_t encoding, const BfiN
 	if (c->leaf->max_def > 0)
 		BF_TRY(put_levels(f->def, f->below, f, c->leaf->max_def, v1, out, err));
 	*levels = out->len;
-	return bfi_encode_values(encoding, native, out, err);
+	return bfi_encode_values(encoding, native, out, &w->scratch.seams, err);
 }
 
 static void
@@ -164,7 +181,7 @@ bfi_page_put(BfParquetWriter *w, BfiColumnOut *c, int32_t encoding, const BfiNat
 	if (!v1)
 		levels = (BfView){body, (uint32_t) n_levels};
 	values = (BfView){body + levels.len, (uint32_t) (n - levels.len)};
-	BF_TRY(bfi_page_compress(w, k->codec, values, &packed, err));
+	BF_TRY(bfi_page_compress(w, k->codec, k->level, values, levels.len, &packed, err));
 	if (!v1 && packed.len >= values.len)
 		packed = values;
 	if (w->options.checksums)
@@ -197,7 +214,8 @@ bfi_page_dictionary_put(BfParquetWriter *w, BfiColumnOut *c, BfView *header, BfV
 	BfiThriftOut t;
 
 	BF_ASSERT(c->dict.n > 0);
-	BF_TRY(bfi_page_compress(w, c->chunk.codec, plain, body, err));
+	w->scratch.seams.n = 0;
+	BF_TRY(bfi_page_compress(w, c->chunk.codec, w->options.level, plain, 0, body, err));
 	out->len = 0;
 	bfi_thrift_begin(&t, out, err);
 	put_sizes(&t, BFI_PAGE_DICTIONARY, plain.len, body->len, w->options.checksums,

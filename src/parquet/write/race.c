@@ -47,12 +47,12 @@ typedef struct Bytes
 } Bytes;
 
 static BfStatus
-measure(BfParquetWriter *w, Bytes *out, BfError *err)
+measure(BfParquetWriter *w, int level, Bytes *out, BfError *err)
 {
 	BfView src = {w->scratch.encoded->data, (uint32_t) w->scratch.encoded->len};
 	BfView packed;
 
-	BF_TRY(bfi_page_compress(w, w->options.codec, src, &packed, err));
+	BF_TRY(bfi_page_compress(w, w->options.codec, level, src, 0, &packed, err));
 	BF_ASSERT(src.len > 0 && packed.len > 0);
 	out->raw = (double) src.len;
 	out->packed = (double) packed.len;
@@ -81,8 +81,8 @@ race_values(BfParquetWriter *w, const BfiNative *native, int32_t *encoding, Byte
 			(w->options.basic_encodings && r->encoding != BFI_PLAIN))
 			continue;
 		w->scratch.encoded->len = 0;
-		BF_TRY(bfi_encode_values(r->encoding, native, w->scratch.encoded, err));
-		BF_TRY(measure(w, &b, err));
+		BF_TRY(bfi_encode_values(r->encoding, native, w->scratch.encoded, &w->scratch.seams, err));
+		BF_TRY(measure(w, w->options.level, &b, err));
 		if (least(&b) * r->percent < fewest)
 		{
 			fewest = least(&b) * r->percent;
@@ -162,11 +162,13 @@ race_dictionary(BfParquetWriter *w, BfiColumnOut *c, const BfiNative *native, do
 		return BF_OK;
 	codes.values = c->fill.codes->data;
 	w->scratch.encoded->len = 0;
+	w->scratch.seams.n = 0;
 	BF_TRY(bf_buffer_append(w->scratch.encoded, c->dict.plain->data, c->dict.plain->len, err));
-	BF_TRY(measure(w, &plain, err));
+	BF_TRY(measure(w, w->options.level, &plain, err));
 	w->scratch.encoded->len = 0;
-	BF_TRY(bfi_encode_values(BFI_RLE_DICTIONARY, &codes, w->scratch.encoded, err));
-	BF_TRY(measure(w, out, err));
+	BF_TRY(
+		bfi_encode_values(BFI_RLE_DICTIONARY, &codes, w->scratch.encoded, &w->scratch.seams, err));
+	BF_TRY(measure(w, w->options.level, out, err));
 	/* Codes of more bits when there are more entries. */
 	bits = code_bits(entries) / code_bits(c->dict.n);
 	each = entries / c->dict.n * n / (rows > n ? rows : n);
@@ -195,6 +197,28 @@ chunk_values(const BfParquetWriter *w, const BfiColumnOut *c)
 	return rows * c->fill.n_values / c->fill.n_rows;
 }
 
+/* What has won is compressed by the quickest level, too: where a higher one gains less than a two
+ * hundredth, as on packed codes, it isn't worth its time. */
+static BfStatus
+choose_level(BfParquetWriter *w, BfiColumnOut *c, const BfiNative *values, BfError *err)
+{
+	bool dict = c->chunk.mode == BFI_MODE_DICT;
+	BfiNative codes = {.n = values->n, .values = c->fill.codes->data};
+	Bytes slow, quick;
+
+	c->chunk.level = w->options.level;
+	if (c->chunk.codec != BF_CODEC_ZSTD)
+		return BF_OK;
+	w->scratch.encoded->len = 0;
+	BF_TRY(bfi_encode_values(dict ? BFI_RLE_DICTIONARY : c->chunk.encoding, dict ? &codes : values,
+							 w->scratch.encoded, &w->scratch.seams, err));
+	BF_TRY(measure(w, w->options.level, &slow, err));
+	BF_TRY(measure(w, 1, &quick, err));
+	if (quick.packed * 200 <= slow.packed * 201)
+		c->chunk.level = 1;
+	return BF_OK;
+}
+
 BfStatus
 bfi_race(BfParquetWriter *w, BfiColumnOut *c, bool last, BfError *err)
 {
@@ -205,6 +229,11 @@ bfi_race(BfParquetWriter *w, BfiColumnOut *c, bool last, BfError *err)
 	BF_ASSERT(c->fill.n_values > 0 && k->mode == BFI_MODE_RACE);
 	BF_TRY(bfi_fill_native(&w->scratch, c, &native, err));
 	BF_TRY(race_values(w, &native, &k->encoding, &values, err));
+	if (c->dict.n > 0)
+	{
+		k->mode = BFI_MODE_VALUES;
+		return choose_level(w, c, &native, err);
+	}
 	BF_TRY(race_dictionary(w, c, &native, last ? native.n : chunk_values(w, c), &dict, err));
 	k->mode = BFI_MODE_VALUES;
 	if (least(&dict) * DICT_PERCENT < least(&values) * 100)
@@ -217,6 +246,8 @@ bfi_race(BfParquetWriter *w, BfiColumnOut *c, bool last, BfError *err)
 		bfi_dict_clear(&c->dict);
 		c->fill.codes->len = 0;
 	}
-	k->codec = won->raw * 100 <= won->packed * NO_CODEC_PERCENT ? BF_CODEC_NONE : w->options.codec;
-	return BF_OK;
+	/* Pages without values may have been written. */
+	if (k->n_encoded == 0 && won->raw * 100 <= won->packed * NO_CODEC_PERCENT)
+		k->codec = BF_CODEC_NONE;
+	return choose_level(w, c, &native, err);
 }

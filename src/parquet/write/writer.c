@@ -9,6 +9,7 @@
 
 const BfParquetWriteOptions bf_parquet_write_defaults = {
 	.codec = BF_CODEC_ZSTD,
+	.level = 5,
 	.page_bytes = (size_t) 1 << 20,
 	.page_rows = 20000,
 	.row_group_bytes = (size_t) 32 << 20,
@@ -90,7 +91,7 @@ new_columns(BfParquetWriter *w, BfError *err)
 	for (int32_t i = 0; i < w->n_leaves; i++)
 	{
 		BF_TRY(bfi_column_new(w, &w->columns[i], &w->leaves[i], err));
-		bfi_column_begin(&w->columns[i]);
+		bfi_column_begin(w, &w->columns[i]);
 	}
 	return BF_OK;
 }
@@ -137,7 +138,7 @@ end_row_group(BfParquetWriter *w, BfError *err)
 			return bf_error_column(err, w->leaves[i].path[0]);
 	BF_TRY(bfi_footer_row_group(w, err));
 	for (int32_t i = 0; i < w->n_leaves; i++)
-		bfi_column_begin(&w->columns[i]);
+		bfi_column_begin(w, &w->columns[i]);
 	w->expected_rows = w->group_rows;
 	w->group_rows = 0;
 	return BF_OK;
