@@ -3,198 +3,7 @@
  * versions, with all encodings and the basic ones; the same bytes however rows are cut into
  * batches.
  */
-#include "parquet/parquet.h"
-#include "parquet/prune.h"
-#include "parquet/write/writer.h"
-#include "unit/lib/rows_make.h"
-#include "unit/lib/runner.h"
-
-#define COLUMNS_MAX 64
-
-static uint64_t
-from_test(void *arg)
-{
-	(void) arg;
-	return test_random();
-}
-
-static const BfType types[] = {
-	{.kind = BF_KIND_BOOL},
-	{.kind = BF_KIND_INT8},
-	{.kind = BF_KIND_INT16},
-	{.kind = BF_KIND_INT32},
-	{.kind = BF_KIND_INT64},
-	{.kind = BF_KIND_UINT8},
-	{.kind = BF_KIND_UINT16},
-	{.kind = BF_KIND_UINT32},
-	{.kind = BF_KIND_UINT64},
-	{.kind = BF_KIND_FLOAT16},
-	{.kind = BF_KIND_FLOAT32},
-	{.kind = BF_KIND_FLOAT64},
-	{.kind = BF_KIND_DECIMAL, .precision = 1, .scale = 1},
-	{.kind = BF_KIND_DECIMAL, .precision = 9, .scale = 2},
-	{.kind = BF_KIND_DECIMAL, .precision = 10, .scale = 0},
-	{.kind = BF_KIND_DECIMAL, .precision = 18, .scale = 18},
-	{.kind = BF_KIND_DECIMAL, .precision = 19, .scale = 2},
-	{.kind = BF_KIND_DECIMAL, .precision = 38, .scale = 10},
-	{.kind = BF_KIND_DECIMAL, .precision = 39, .scale = 3},
-	{.kind = BF_KIND_DECIMAL, .precision = 60, .scale = 0},
-	{.kind = BF_KIND_DATE},
-	{.kind = BF_KIND_TIME},
-	{.kind = BF_KIND_TIME_NS},
-	{.kind = BF_KIND_TIMESTAMP},
-	{.kind = BF_KIND_TIMESTAMPTZ},
-	{.kind = BF_KIND_TIMESTAMP_NS},
-	{.kind = BF_KIND_TIMESTAMPTZ_NS},
-	{.kind = BF_KIND_STRING},
-	{.kind = BF_KIND_JSON},
-	{.kind = BF_KIND_ENUM},
-	{.kind = BF_KIND_BINARY},
-	{.kind = BF_KIND_BSON},
-	{.kind = BF_KIND_UUID, .length = 16},
-	{.kind = BF_KIND_FIXED, .length = 5},
-	{.kind = BF_KIND_INTERVAL},
-	{.kind = BF_KIND_INT96},
-	{.kind = BF_KIND_GEOMETRY},
-	{.kind = BF_KIND_NULL},
-};
-#define N_TYPES ((int32_t) (sizeof types / sizeof types[0]))
-
-static BfSchema
-all_types(BfArena *a, bool required)
-{
-	BfSchema s = {.n_fields = N_TYPES};
-
-	s.fields = bf_arena_alloc_array(a, (size_t) N_TYPES, sizeof *s.fields);
-	memset(s.fields, 0, (size_t) N_TYPES * sizeof *s.fields);
-	for (int32_t i = 0; i < N_TYPES; i++)
-		s.fields[i] = (BfField){.id = i + 1,
-								.name = bf_arena_printf(a, "c%d", i),
-								.type = types[i],
-								.required = required && types[i].kind != BF_KIND_NULL};
-	return s;
-}
-
-/* Batches of such rows, written as `out`. */
-static BfStatus
-write_file(BfArena *a, const BfSchema *s, BfBatch *const *batches, int32_t n,
-		   const BfParquetWriteOptions *o, BfBuffer *out, BfParquetWritten *file)
-{
-	BfParquetWriter *w;
-
-	BF_TRY(bf_parquet_writer_new(a, bf_output_buffer(out), s, o, &w, &test_err));
-	for (int32_t i = 0; i < n; i++)
-		BF_TRY(bf_parquet_writer_write(w, batches[i], &test_err));
-	return bf_parquet_writer_close(w, file, &test_err);
-}
-
-static bool
-same_field(const BfField *x, const BfField *y, bool top)
-{
-	if (!bf_type_equal(x->type, y->type) || x->id != y->id || x->required != y->required ||
-		x->n_children != y->n_children || (top && strcmp(x->name, y->name) != 0))
-		return false;
-	for (int32_t i = 0; i < x->n_children; i++)
-		if (!same_field(&x->children[i], &y->children[i], x->type.kind == BF_KIND_STRUCT))
-			return false;
-	return true;
-}
-
-/* Reads the file, row by row against the selected rows of the batches. */
-static void
-check_rows(BfArena *a, const BfSchema *s, BfBatch *const *batches, int32_t n, const BfBuffer *file)
-{
-	int32_t columns[COLUMNS_MAX];
-	BfSource *source;
-	BfParquetFile *f;
-	BfParquetScan *scan;
-	const BfBatch *got = NULL;
-	int32_t rg = -1, at = 0;
-
-	REQUIRE_OK(bf_source_memory(a, file->data, file->len, "made", &source, &test_err));
-	REQUIRE_OK(bf_parquet_open(a, source, NULL, &f, &test_err));
-	REQUIRE(bf_parquet_schema(f)->n_fields == s->n_fields && s->n_fields <= COLUMNS_MAX);
-	for (int32_t i = 0; i < s->n_fields; i++)
-	{
-		columns[i] = i;
-		EXPECT(same_field(&s->fields[i], &bf_parquet_schema(f)->fields[i], true));
-	}
-	REQUIRE_OK(bf_parquet_scan_new(a, f, columns, s->n_fields, NULL, &scan, &test_err));
-	for (int32_t k = 0; k < n; k++)
-		for (int32_t row = bf_batch_next(batches[k], 0); row >= 0;
-			 row = bf_batch_next(batches[k], row + 1))
-		{
-			while (got == NULL || at == got->n_rows)
-			{
-				at = 0;
-				if (got == NULL)
-				{
-					REQUIRE(++rg < bf_parquet_n_row_groups(f));
-					REQUIRE_OK(bf_parquet_scan_row_group(scan, rg, &test_err));
-				}
-				REQUIRE_OK(bf_parquet_scan_next(scan, &got, &test_err));
-			}
-			for (int32_t c = 0; c < s->n_fields; c++)
-				if (!made_same(&batches[k]->cols[c], row, &got->cols[c], at))
-				{
-					test_fail(__FILE__, __LINE__, "batch %d row %d column %s", k, row,
-							  s->fields[c].name);
-					return;
-				}
-			at++;
-		}
-	EXPECT(got == NULL || at == got->n_rows);
-	while (got != NULL)
-	{
-		REQUIRE_OK(bf_parquet_scan_next(scan, &got, &test_err));
-		EXPECT(got == NULL || got->n_rows == 0);
-	}
-	EXPECT_EQ(rg + 1, bf_parquet_n_row_groups(f));
-}
-
-static BfBatch **
-made_batches(BfArena *a, const BfSchema *s, const MadeRows *made, const int32_t *sizes, int32_t n)
-{
-	BfBatch **b = bf_arena_alloc_array(a, (size_t) n, sizeof *b);
-
-	for (int32_t i = 0; i < n; i++)
-		if (made_batch(a, made, s->fields, s->n_fields, sizes[i], &b[i], &test_err) != BF_OK)
-			test_fail(__FILE__, __LINE__, "no batch");
-	return b;
-}
-
-static void
-round_trip(const BfSchema *s, const MadeRows *made, const int32_t *sizes, int32_t n,
-		   const BfParquetWriteOptions *o)
-{
-	BfArena *a = bf_arena_new(test_host(), "round trip", (size_t) 1 << 30);
-	BfBatch **batches = made_batches(a, s, made, sizes, n);
-	BfParquetWritten file;
-	BfBuffer out;
-
-	bf_buffer_init(&out, test_host(), (size_t) 1 << 30);
-	if (write_file(a, s, batches, n, o, &out, &file) != BF_OK)
-		test_fail(__FILE__, __LINE__, "%s: %s", test_err.column, test_err.text);
-	else
-	{
-		EXPECT_EQ(file.bytes, out.len);
-		check_rows(a, s, batches, n, &out);
-	}
-	bf_buffer_free(&out);
-	bf_arena_free(a);
-}
-
-/* Small pages and row groups, so that few rows make many of them. */
-static BfParquetWriteOptions
-small_pages(void)
-{
-	BfParquetWriteOptions o = bf_parquet_write_defaults;
-
-	o.page_rows = 700;
-	o.page_bytes = 6000;
-	o.row_group_rows = 3000;
-	return o;
-}
+#include "unit/test_parquet_write.h"
 
 TEST(parquet_write_types)
 {
@@ -219,4 +28,106 @@ TEST(parquet_write_types)
 					round_trip(&s, &made, sizes, 4, &o);
 				}
 	}
+}
+
+/* The same rows are the same bytes, in whatever batches and vectors they come. */
+TEST(parquet_write_deterministic)
+{
+	static const int32_t one[] = {4096, 4096, 4096}, many[] = {1, 1023, 1024, 1025, 700, 3};
+	BfArena *a = test_arena();
+	BfSchema s = all_types(a, false);
+	MadeRows made = {
+		.nulls = MADE_SOME_NULLS, .values = MADE_FEW, .bytes_max = 9, .random = from_test};
+	BfParquetWriteOptions o = small_pages();
+	BfBatch **whole = made_batches(a, &s, &made, one, 3);
+	BfBatch *parts[64];
+	int32_t n = 0;
+	BfParquetWritten file;
+	BfBuffer x, y;
+
+	o.row_group_rows = 1 << 20;
+	o.row_group_bytes = 100000;
+	o.page_rows = 5000;
+	for (int32_t i = 0, k = 0; i < 3; i++)
+		for (int32_t first = 0; first < 4096; k++)
+		{
+			int32_t rows = many[k % 6] < 4096 - first ? many[k % 6] : 4096 - first;
+			uint64_t *bits = bf_arena_alloc_array(a, BF_VALIDITY_WORDS, sizeof *bits);
+
+			memset(bits, 0, BF_VALIDITY_WORDS * sizeof *bits);
+			for (int32_t row = first; row < first + rows; row++)
+				bf_validity_set(bits, row, true);
+			REQUIRE(n < 64);
+			parts[n] = bf_arena_memdup(a, whole[i], sizeof *whole[i]);
+			parts[n]->selected = bits;
+			parts[n++]->n_selected = rows;
+			first += rows;
+		}
+	bf_buffer_init(&x, test_host(), (size_t) 1 << 26);
+	bf_buffer_init(&y, test_host(), (size_t) 1 << 26);
+	REQUIRE_OK(write_file(a, &s, whole, 3, &o, &x, &file));
+	EXPECT(file.n_row_groups > 2);
+	REQUIRE_OK(write_file(a, &s, parts, n, &o, &y, &file));
+	EXPECT(x.len == y.len && memcmp(x.data, y.data, x.len) == 0);
+	bf_buffer_free(&x);
+	bf_buffer_free(&y);
+}
+
+/* Constants, and texts as codes of a dictionary: what readers make of them. */
+TEST(parquet_write_forms)
+{
+	BfArena *a = test_arena();
+	BfField fields[] = {{.id = 1, .name = "text", .type = {.kind = BF_KIND_STRING}},
+						{.id = 2, .name = "same", .type = {.kind = BF_KIND_INT64}},
+						{.id = 3, .name = "nothing", .type = {.kind = BF_KIND_STRING}}};
+	BfSchema s = {.n_fields = 3, .fields = fields};
+	BfValue seven = {.type = BF_TYPE(INT64), .v.i64 = 7};
+	BfVector cols[3], dict;
+	BfBatch batch = {.n_rows = 3000, .n_cols = 3, .cols = cols};
+	BfBatch *b[] = {&batch, &batch};
+	BfParquetWritten file;
+	BfBuffer out;
+
+	REQUIRE_OK(bf_vector_init(a, &dict, BF_TYPE(STRING), &test_err));
+	dict.n = 3;
+	dict.validity = NULL;
+	dict.data.view[0] = (BfView){(const uint8_t *) "", 0};
+	dict.data.view[1] = (BfView){(const uint8_t *) "abc", 3};
+	dict.data.view[2] = (BfView){(const uint8_t *) "a text of many bytes", 20};
+	REQUIRE_OK(bf_vector_init(a, &cols[0], BF_TYPE(STRING), &test_err));
+	cols[0].form = BF_VEC_DICT;
+	cols[0].dict = &dict;
+	cols[0].n = 3000;
+	cols[0].codes = bf_arena_alloc_array(a, BF_BATCH_ROWS, sizeof *cols[0].codes);
+	for (int32_t i = 0; i < 3000; i++)
+	{
+		cols[0].codes[i] = (uint32_t) test_random_below(3);
+		bf_validity_set(cols[0].validity, i, test_random_below(5) != 0);
+	}
+	REQUIRE_OK(bf_vector_init(a, &cols[1], BF_TYPE(INT64), &test_err));
+	bf_vector_set_const(&cols[1], &seven, 3000);
+	bf_vector_set_null(&cols[2], BF_TYPE(STRING), 3000);
+	bf_buffer_init(&out, test_host(), (size_t) 1 << 26);
+	REQUIRE_OK(write_file(a, &s, b, 2, NULL, &out, &file));
+	check_rows(a, &s, b, 2, &out);
+	EXPECT(file.columns[1].has_lower && file.columns[1].lower.v.i64 == 7);
+	EXPECT(file.columns[1].has_upper && file.columns[1].upper.v.i64 == 7);
+	EXPECT(!file.columns[2].has_lower && file.columns[2].nulls == 6000);
+	bf_buffer_free(&out);
+}
+
+/* A file of no rows is a file. */
+TEST(parquet_write_empty)
+{
+	BfArena *a = test_arena();
+	BfSchema s = all_types(a, false);
+	BfParquetWritten file;
+	BfBuffer out;
+
+	bf_buffer_init(&out, test_host(), (size_t) 1 << 26);
+	REQUIRE_OK(write_file(a, &s, NULL, 0, NULL, &out, &file));
+	EXPECT_EQ(file.rows, 0);
+	EXPECT_EQ(file.n_row_groups, 0);
+	check_rows(a, &s, NULL, 0, &out);
+	bf_buffer_free(&out);
 }

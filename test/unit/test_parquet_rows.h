@@ -2,8 +2,8 @@
  * Batches of random rows of any type, and comparing what was read of them: for what takes batches
  * and gives them back.
  */
-#ifndef TEST_UNIT_LIB_ROWS_MAKE_H
-#define TEST_UNIT_LIB_ROWS_MAKE_H
+#ifndef TEST_UNIT_TEST_PARQUET_ROWS_H
+#define TEST_UNIT_TEST_PARQUET_ROWS_H
 
 #include "vec/batch.h"
 
@@ -12,6 +12,7 @@ typedef enum MadeNulls
 	MADE_NO_NULLS,
 	MADE_SOME_NULLS,
 	MADE_NULL_RUNS,
+	MADE_NULLS_FIRST, /* 1500 of a vector */
 	MADE_ALL_NULL,
 	MADE_NULLS_COUNT
 } MadeNulls;

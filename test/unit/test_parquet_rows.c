@@ -1,5 +1,5 @@
-/* Random rows; see rows_make.h. */
-#include "unit/lib/rows_make.h"
+/* Random rows; see test_parquet_rows.h. */
+#include "unit/test_parquet_rows.h"
 
 #include <math.h>
 
@@ -164,6 +164,7 @@ is_null(const MadeRows *m, const BfField *f, int32_t i)
 	{
 		case MADE_SOME_NULLS: return below(m, 4) == 0;
 		case MADE_NULL_RUNS: return (i / 50) % 3 == 1;
+		case MADE_NULLS_FIRST: return i < 1500;
 		case MADE_ALL_NULL: return true;
 		default: return false;
 	}
