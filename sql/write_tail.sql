@@ -194,6 +194,15 @@ SELECT files, rows FROM bifang.commit('parts');
 SELECT p, count(*), sum(i) FROM parts GROUP BY p ORDER BY p;
 SELECT * FROM bifang.check('parts');
 
+-- One that is dropped and made again is another table, for who has written the first one.
+CREATE FOREIGN TABLE again (i int) SERVER tail;
+INSERT INTO again VALUES (1);
+SELECT bifang.drop_table('tail', 'tail', 'again', true), bifang.create_table('tail', 'tail', 'again', 'i int') IS NOT NULL AS made;
+INSERT INTO again VALUES (2);
+SELECT * FROM again;
+SELECT * FROM bifang.check('again');
+SELECT bifang.drop_table('tail', 'tail', 'again', true);
+
 -- Rows too large for a page, and a limit that lets them in.
 SET bifang.tail_limit = '1MB';
 INSERT INTO t SELECT 70001, string_agg(md5(g::text), '') FROM generate_series(1, 3000) g;

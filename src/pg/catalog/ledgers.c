@@ -160,6 +160,15 @@ ledger_set_end(const Ends *e, BifangLedger *l, Snapshot snap, bool reader)
 	}
 }
 
+void
+bifang_catalog_ledger_ends(BifangLedger *l, Snapshot snap)
+{
+	Ends ends = open_ends();
+
+	ledger_set_end(&ends, l, snap, false);
+	close_ends(&ends);
+}
+
 /* By table or by id, whichever key is given. */
 static List *
 read_ledgers(const char *index_name, ScanKey key, Snapshot snap)

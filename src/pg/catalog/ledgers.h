@@ -56,6 +56,8 @@ extern BifangLedger *bifang_catalog_ledger(int64 ledger_id, Snapshot snap);
  * that a running transaction made, one that it replaced or deleted. *settled: no other transaction
  * is at it. */
 extern List *bifang_catalog_ledger_versions(int64 ledger_id, bool *settled);
+/* Fills in the ends of a ledger that was read without. */
+extern void bifang_catalog_ledger_ends(BifangLedger *l, Snapshot snap);
 /* Ids of open ledgers of the table, those included that running transactions are making. */
 extern List *bifang_catalog_open_or_coming(int64 table_id);
 

@@ -20,13 +20,36 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "pg/server/encoding.h"
 
-Oid
-bifang_rows_relid(const char *name)
+/* Ids of what the extension's tables are called, as long as nothing is said of changes. */
+#define RELIDS_MAX 32
+
+typedef struct NamedRelid
+{
+	const char *name; /* a literal */
+	Oid relid;
+} NamedRelid;
+
+static NamedRelid relids[RELIDS_MAX];
+static int n_relids = 0;
+
+static void
+forget_relids(Datum arg, int cache, uint32 hash)
+{
+	(void) arg;
+	(void) cache;
+	(void) hash;
+	n_relids = 0;
+}
+
+static Oid
+look_up_relid(const char *name)
 {
 	Oid schema = get_namespace_oid("bifang", true);
 	Oid relid = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
@@ -38,6 +61,28 @@ bifang_rows_relid(const char *name)
 							 ? "The extension is older than the library: ALTER EXTENSION "
 							   "bifang_fdw UPDATE."
 							 : "Run CREATE EXTENSION bifang_fdw in this database.")));
+	return relid;
+}
+
+Oid
+bifang_rows_relid(const char *name)
+{
+	static bool told = false;
+	Oid relid;
+
+	for (int i = 0; i < n_relids; i++)
+		if (strcmp(relids[i].name, name) == 0)
+			return relids[i].relid;
+	if (!told)
+	{
+		CacheRegisterSyscacheCallback(RELOID, forget_relids, (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relids, (Datum) 0);
+		told = true;
+	}
+	relid = look_up_relid(name);
+	Assert(OidIsValid(relid));
+	if (n_relids < RELIDS_MAX)
+		relids[n_relids++] = (NamedRelid){name, relid};
 	return relid;
 }
 

@@ -20,7 +20,8 @@
 
 #define BIFANG_SLOT(att) ((att) -1)
 
-/* A table, index or sequence of schema bifang; raises when the extension is not there. */
+/* A table, index or sequence of schema bifang; raises when the extension is not there. `name` is a
+ * literal. */
 extern Oid bifang_rows_relid(const char *name);
 extern Relation bifang_rows_open(const char *name, LOCKMODE mode);
 

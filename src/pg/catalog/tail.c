@@ -8,6 +8,7 @@
 #include "pg/catalog/tail.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -47,7 +48,6 @@ bifang_catalog_insert_tail(int64 ledger_id, int64 table_id, int64 first, int64 e
 						   int64 total_bytes, BfView batches, CommandId cid)
 {
 	Relation rel = bifang_rows_open("tail", RowExclusiveLock);
-	Relation append = bifang_rows_open("append", RowExclusiveLock);
 	Datum values[TAIL_NATTS] = {0};
 	bool nulls[TAIL_NATTS] = {false};
 	bytea *bytes = palloc((Size) batches.len + VARHDRSZ);
@@ -63,9 +63,14 @@ bifang_catalog_insert_tail(int64 ledger_id, int64 table_id, int64 first, int64 e
 	values[BIFANG_SLOT(TAIL_BATCHES)] = PointerGetDatum(bytes);
 	values[BIFANG_SLOT(TAIL_WRITTEN)] = TimestampTzGetDatum(GetCurrentTimestamp());
 	bifang_rows_insert_at(rel, values, nulls, cid);
-	bifang_conflicts_write(append, table_id);
 	pfree(bytes);
-	table_close(append, RowExclusiveLock);
+	if (IsolationIsSerializable())
+	{
+		Relation append = bifang_rows_open("append", RowExclusiveLock);
+
+		bifang_conflicts_write(append, table_id);
+		table_close(append, RowExclusiveLock);
+	}
 	table_close(rel, RowExclusiveLock);
 }
 

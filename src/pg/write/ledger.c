@@ -121,20 +121,27 @@ static BifangLedger *
 claim_ledger(const BifangTarget *target, int64 ledger_id)
 {
 	BifangLedger *l;
-	Snapshot snap;
+	List *versions;
 	bool good;
 
 	if (!bifang_claim_ledger(ledger_id))
 		return NULL;
 	/* Somebody may be closing it, who needs its lock no more. */
-	(void) bifang_catalog_ledger_versions(ledger_id, &good);
-	/* The previous holder is visible now: it left the list of running transactions before it let
-	 * the lock go. */
-	snap = RegisterSnapshot(GetLatestSnapshot());
-	l = bifang_catalog_ledger(ledger_id, snap);
-	UnregisterSnapshot(snap);
-	good &= l != NULL && l->state == BIFANG_LEDGER_OPEN && !ledger_full(ledger_place(l)) &&
+	versions = bifang_catalog_ledger_versions(ledger_id, &good);
+	good &= list_length(versions) == 1;
+	l = good ? linitial(versions) : NULL;
+	good &= l != NULL && l->state == BIFANG_LEDGER_OPEN && l->table_id == target->table_id &&
 			strcmp(l->origin, bifang_catalog_origin()) == 0;
+	if (good)
+	{
+		/* The previous holder is visible now: it left the list of running transactions before it
+		 * let the lock go. */
+		Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+
+		bifang_catalog_ledger_ends(l, snap);
+		UnregisterSnapshot(snap);
+		good = !ledger_full(ledger_place(l));
+	}
 	if (good && IsolationUsesXactSnapshot())
 	{
 		const BifangLedger *seen = bifang_catalog_ledger(ledger_id, GetTransactionSnapshot());
@@ -218,6 +225,40 @@ create_ledger(const BifangTarget *target, CommandId cid)
 	return l;
 }
 
+/* The ledger that this backend wrote last: most likely nobody else has it, and whoever looks for
+ * free ones finds others. */
+static struct
+{
+	int64 table_id;
+	int64 ledger_id;
+} last = {0, 0};
+
+/* A writer on the ledger, if it is free and good. */
+static BifangWriter *
+write_ledger(const BifangTarget *target, int64 ledger_id)
+{
+	const BifangLedger *claimed;
+	BifangWriter *w;
+	BfError err = {0};
+
+	if (find_by_ledger(ledger_id) != NULL)
+		return NULL;
+	claimed = claim_ledger(target, ledger_id);
+	if (claimed == NULL)
+		return NULL;
+	if (claimed->schema_id == target->schema->schema_id)
+	{
+		w = writer_new(target);
+		if (writer_open(w, claimed, &err))
+			return w;
+		/* Its readers are told, and check() tells. Rows go on coming meanwhile. */
+		bifang_warn(LOG, &err);
+		MemoryContextDelete(w->cxt);
+	}
+	bifang_unlock_ledger(ledger_id);
+	return NULL;
+}
+
 BifangWriter *
 bifang_writer_get(const BifangTarget *target, CommandId cid)
 {
@@ -236,29 +277,29 @@ bifang_writer_get(const BifangTarget *target, CommandId cid)
 			return w;
 	}
 
+	w = last.table_id == target->table_id ? write_ledger(target, last.ledger_id) : NULL;
+	if (w != NULL)
+		return w;
 	snap = RegisterSnapshot(GetLatestSnapshot());
 	ledgers = bifang_catalog_open_ledgers(target->table_id, snap);
 	UnregisterSnapshot(snap);
-	w = writer_new(target);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
-		const BifangLedger *claimed;
 
-		if (l->schema_id != target->schema->schema_id || find_by_ledger(l->id) != NULL)
+		w = l->schema_id == target->schema->schema_id ? write_ledger(target, l->id) : NULL;
+		if (w == NULL)
 			continue;
-		claimed = claim_ledger(target, l->id);
-		if (claimed == NULL)
-			continue;
-		if (writer_open(w, claimed, &err))
-			return w;
-		/* Its readers are told, and check() tells. Rows go on coming meanwhile. */
-		bifang_warn(LOG, &err);
-		bifang_unlock_ledger(l->id);
+		last.table_id = target->table_id;
+		last.ledger_id = l->id;
+		return w;
 	}
+	w = writer_new(target);
 	w->created = true;
 	if (!writer_open(w, create_ledger(target, cid), &err))
 		bifang_report(&err);
+	last.table_id = target->table_id;
+	last.ledger_id = w->ledger.id;
 	return w;
 }
 

@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "pg/catalog/identity.h"
 #include "pg/catalog/ledgers.h"
+#include "pg/server/host.h"
 #include "pg/server/remove.h"
 
 BifangOwner
@@ -83,13 +84,46 @@ refuse(const char *dir, const char *whom, const char *detail)
 					 "had with bifang.adopt().")));
 }
 
+/* The directory that was found to be ours last, and its mark at that time: a writer claims the same
+ * one with each transaction. A mark is never changed but replaced. */
+static struct
+{
+	char dir[MAXPGPATH];
+	BfPathInfo mark;
+} known;
+
+static bool
+mark_info(const char *dir, BfPathInfo *info)
+{
+	const BfHost *host = bifang_host();
+	char path[MAXPGPATH];
+	BfError err = {0};
+
+	return snprintf(path, sizeof path, "%s/" BIFANG_OWNER_FILE, dir) < (int) sizeof path &&
+		   host->stat(host, path, info, &err) == BF_OK && info->kind == BF_PATH_FILE;
+}
+
+static bool
+is_known(const char *dir)
+{
+	BfPathInfo now;
+
+	return strcmp(known.dir, dir) == 0 && mark_info(dir, &now) && bf_same_file(&now, &known.mark);
+}
+
 void
 bifang_owner_claim(const char *dir, const BifangMark *ours)
 {
+	BfPathInfo before;
+	bool stated;
 	BifangMark m;
-	BifangMarkState state = bifang_mark_read(dir, &m);
+	BifangMarkState state;
 
 	Assert(dir[0] == '/');
+	if (is_known(dir))
+		return;
+	stated = mark_info(dir, &before);
+	state = bifang_mark_read(dir, &m);
 	if (state == BIFANG_MARK_NONE)
 	{
 		bifang_mark_write(dir, ours);
@@ -101,6 +135,11 @@ bifang_owner_claim(const char *dir, const BifangMark *ours)
 			/* Its catalog was to be dropped and was not: what it said then is not so any more. */
 			if (bifang_mark_has_left(&m))
 				bifang_mark_write(dir, ours);
+			else if (stated && strlen(dir) < sizeof known.dir)
+			{
+				strlcpy(known.dir, dir, sizeof known.dir);
+				known.mark = before;
+			}
 			break;
 		case BIFANG_OWNER_NONE:
 		case BIFANG_OWNER_OTHER:

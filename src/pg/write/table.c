@@ -90,12 +90,45 @@ bifang_table_open(Oid relid, Snapshot snap, MemoryContext cxt, BifangTable *out)
 	MemoryContextSwitchTo(old);
 }
 
+/* What a foreign table was bound to when it was locked last: it is looked up once where that is so
+ * still. */
+static struct
+{
+	Oid relid;
+	int64 table_id;
+} last = {InvalidOid, 0};
+
+static bool
+lock_last(const BifangOptions *o, BifangTableLock mode, BifangLakeTable *row)
+{
+	Snapshot snap;
+	bool fresh;
+
+	if (o->relid != last.relid || !OidIsValid(o->relid) || IsolationUsesXactSnapshot())
+		return false;
+	fresh = bifang_lock_table(last.table_id, mode);
+	snap = RegisterSnapshot(GetLatestSnapshot());
+	find_row(o, snap, row);
+	UnregisterSnapshot(snap);
+	if (row->id == last.table_id)
+		return true;
+	if (fresh)
+		bifang_unlock_table(last.table_id, mode);
+	return false;
+}
+
 /* Who comes too late for a table finds none of that name any more, or another one. */
 void
 bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable *row)
 {
-	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	Snapshot snap;
 
+	if (lock_last(o, mode, row))
+	{
+		Assert(bifang_table_is_locked(row->id, mode));
+		return;
+	}
+	snap = RegisterSnapshot(bifang_work_snapshot());
 	find_row(o, snap, row);
 	UnregisterSnapshot(snap);
 	while (bifang_lock_table(row->id, mode))
@@ -117,6 +150,8 @@ bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable 
 			break;
 	}
 	Assert(bifang_table_is_locked(row->id, mode));
+	last.relid = o->relid;
+	last.table_id = row->id;
 }
 
 void
