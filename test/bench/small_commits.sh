@@ -15,7 +15,7 @@ trap '"$ROOT/test/server.sh" drop bench >/dev/null; rm -rf "$dir"' EXIT
 sql() { "$PGBIN/psql" -X -A -t -q -U postgres -d postgres -v ON_ERROR_STOP=1 -c "$1"; }
 
 sql "CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw"
-sql "ALTER SYSTEM SET bifang.tail_limit = '${TAIL_LIMIT:-8kB}'"
+sql "ALTER DATABASE postgres SET bifang.tail_limit = '${TAIL_LIMIT:-8kB}'"
 sql "ALTER SYSTEM SET max_wal_size = '8GB'"
 sql "SELECT pg_reload_conf()" >/dev/null
 for t in lake heap; do
