@@ -119,7 +119,7 @@ TEST(codec_seams)
 	static uint8_t mixed[300000];
 
 	for (size_t i = 0; i < sizeof mixed; i++)
-		mixed[i] = (uint8_t) (i < 40000 ? test_random() : "acgt"[test_random_below(4)]);
+		mixed[i] = i < 40000 ? (uint8_t) test_random() : (uint8_t) "acgt"[test_random_below(4)];
 	for (size_t i = 0; i < N_WRITTEN; i++)
 		for (size_t j = 0; j < sizeof places / sizeof places[0]; j++)
 		{
@@ -144,7 +144,7 @@ TEST(codec_seams_gain)
 	BfSeams seams = {.n = 1, .at = {40000}};
 
 	for (size_t i = 0; i < sizeof mixed; i++)
-		mixed[i] = (uint8_t) (i < 40000 ? test_random() : "acgt"[test_random_below(4)]);
+		mixed[i] = i < 40000 ? (uint8_t) test_random() : (uint8_t) "acgt"[test_random_below(4)];
 	REQUIRE_OK(
 		bf_compress_append(context(a), BF_CODEC_ZSTD, 3, mixed, sizeof mixed, plain, &test_err));
 	REQUIRE_OK(bf_compress_seamed(context(a), BF_CODEC_ZSTD, 3, mixed, sizeof mixed, &seams, seamed,
