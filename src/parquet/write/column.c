@@ -201,11 +201,27 @@ is_full(const BfParquetWriter *w, const BfiColumnOut *c)
 		   bfi_fill_bytes(c) + c->dict.plain->len - c->chunk.dict_before >= w->options.page_bytes;
 }
 
+/* Takes them off the piece. */
+static BfStatus
+append(BfParquetWriter *w, BfiColumnOut *c, BfiPiece *p, const Take *t, BfError *err)
+{
+	size_t size = bf_storage_size(c->leaf->storage);
+
+	BF_TRY(bfi_fill_levels(c, p, t->levels, t->values, t->rows, err));
+	BF_TRY(append_values(w, c, p->values, t->values, err));
+	if (t->values > 0)
+		p->values = (const uint8_t *) p->values + (size_t) t->values * size;
+	p->n_values -= t->values;
+	p->n_levels -= t->levels;
+	p->def = p->def != NULL ? p->def + t->levels : NULL;
+	p->rep = p->rep != NULL ? p->rep + t->levels : NULL;
+	return BF_OK;
+}
+
 BfStatus
 bfi_column_append(BfParquetWriter *w, BfiColumnOut *c, const BfiPiece *piece, BfError *err)
 {
 	const BfiLeafOut *leaf = c->leaf;
-	size_t size = bf_storage_size(leaf->storage);
 	BfiPiece p = *piece;
 
 	BF_ASSERT((leaf->max_rep > 0) == (p.rep != NULL));
@@ -216,13 +232,9 @@ bfi_column_append(BfParquetWriter *w, BfiColumnOut *c, const BfiPiece *piece, Bf
 		Take t = alike ? take_alike(w, c, &p) : take_rows(w, c, &p);
 
 		BF_ASSERT(t.levels <= p.n_levels && t.values <= p.n_values);
-		BF_TRY(bfi_fill_levels(c, &p, t.levels, t.values, t.rows, err));
-		BF_TRY(append_values(w, c, p.values, t.values, err));
-		p.values = t.values > 0 ? (const uint8_t *) p.values + (size_t) t.values * size : p.values;
-		p.n_values -= t.values;
-		p.n_levels -= t.levels;
-		p.def = p.def != NULL ? p.def + t.levels : NULL;
-		p.rep = p.rep != NULL ? p.rep + t.levels : NULL;
+		/* None: the page was full already, which is seen only when the next row comes. */
+		if (t.levels > 0)
+			BF_TRY(append(w, c, &p, &t, err));
 		if (p.n_levels > 0 || is_full(w, c))
 			BF_TRY(end_page(w, c, false, err));
 	}
@@ -236,5 +248,6 @@ bfi_column_finish(BfParquetWriter *w, BfiColumnOut *c, BfError *err)
 	if (c->fill.n_levels > 0)
 		BF_TRY(end_page(w, c, true, err));
 	BF_ASSERT(c->fill.n_levels == 0 && c->fill.n_values == 0);
+	BF_ASSERT(c->chunk.n_rows == w->group_rows);
 	return BF_OK;
 }

@@ -43,6 +43,9 @@ check_options(const BfSchema *schema, const BfParquetWriteOptions *o, BfError *e
 		o->codec == BF_CODEC_BROTLI)
 		return bf_error(err, BF_ERR_UNSUPPORTED, "writing Parquet files compressed with %s",
 						bf_codec_name(o->codec));
+	if (o->level < 0 || o->level > (o->codec == BF_CODEC_GZIP ? 9 : 22))
+		return bf_error(err, BF_ERR_VALUE, "compression level %d for %s", o->level,
+						bf_codec_name(o->codec));
 	if (o->page_bytes < 1 || o->page_rows < 1 || o->row_group_bytes < 1 || o->row_group_rows < 1 ||
 		o->page_bytes > SCRATCH_BYTES_MAX / 4 || o->dictionary_bytes > SCRATCH_BYTES_MAX / 4 ||
 		o->page_rows > 1 << 24)

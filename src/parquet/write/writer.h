@@ -41,7 +41,7 @@ typedef struct BfParquetSort
 typedef struct BfParquetWriteOptions
 {
 	BfCodec codec; /* ZSTD; NONE, SNAPPY, GZIP and LZ4_RAW are written, too */
-	int level;	   /* of the codec; 0 = its default */
+	int level;	   /* of the codec, 1 to 22, GZIP's to 9; 0 = its default; 5 */
 
 	size_t page_bytes;		 /* a page ends when its values come to that; 1 MiB */
 	int32_t page_rows;		 /* or with so many rows; 20000 */
