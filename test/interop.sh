@@ -2,7 +2,7 @@
 # Other programs read what we wrote and write what we read: PyIceberg, Spark and DuckDB (the lake),
 # Kafka's dump tool (the log). Their packages go into build/venv, build/spark-jars and
 # build/kafka-dump; what can't be had is skipped, loudly and counted. Not part of `make test`.
-#   test/interop.sh [step ...]        unit sql kafka pyiceberg spark
+#   test/interop.sh [step ...]        unit parquet sql kafka pyiceberg spark
 #   INTEROP_PYTHON, DUCKDB_PYTHON, SPARK_PYTHON   interpreters that have the packages already
 #   INTEROP_SECONDS                   how long all of it may take, roughly (540): Spark gets what is left
 . "$(dirname "$0")/lib.sh"
@@ -75,6 +75,18 @@ fi
 if wanted unit && [ -n "$peers" ]; then
 	step unit "$peers" test/interop/iceberg_check.py build/unit/run $duckdb
 fi
+if wanted parquet; then
+	# Files of our Parquet writer, judged by everybody who reads such.
+	writers=$(venv writers duckdb==1.5.5 pyarrow==26.0.1 polars==2.1.0 datafusion==55.0.0 fastparquet==2026.9.0 pytz)
+	if [ -z "$writers" ]; then
+		skip "parquet: readers cannot be installed: $(tail -1 build/venv/writers.log)"
+	elif make -s parquet-write CORE_CC="${CORE_CC:-gcc}" >"$logs/interop-parquet-build.log" 2>&1; then
+		step parquet "$writers" test/interop/parquet_check.py build/core/parquet_write
+	else
+		failed=$((failed + 1))
+		tail -20 "$logs/interop-parquet-build.log"
+	fi
+fi
 segments=
 if wanted sql || wanted kafka; then
 	# Tables made and filled through SQL; the log directories are then judged by Kafka's tool.
@@ -133,6 +145,8 @@ if { wanted pyiceberg || wanted spark; } && [ -n "$peers" ]; then
 		elif [ $seconds -lt 40 ]; then
 			skip "spark: no time left"
 		else
+			wanted parquet && [ -n "$writers" ] &&
+				step parquet-spark "$writers" test/interop/parquet_check.py build/core/parquet_write "$spark"
 			SPARK_SECONDS=$((seconds < 150 ? seconds : 150)) theirs spark \
 				"$spark" test/interop/spark_tables.py "$INTEROP_DIR/spark" "$jars"
 		fi

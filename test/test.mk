@@ -56,7 +56,7 @@ stage: ## Build, and install into a private copy of the server under build/stage
 
 # --- Fuzzing ------------------------------------------------------------------------------------
 # Each target is linked with a seeded driver (every test run) and with libFuzzer (make fuzz).
-FUZZ_CORE = $(LAYERS_SRC) test/unit/lib/host_posix.c
+FUZZ_CORE = $(LAYERS_SRC) test/unit/lib/host_posix.c test/unit/test_parquet_rows.c
 FUZZ_TARGET_SRC = $(if $(TARGET),$(TARGET:%=test/fuzz/fuzz_%.c),$(wildcard test/fuzz/fuzz_*.c))
 FUZZ_OBJ = $(patsubst %.c,$(BUILD)/unit/%.o,$(sort $(FUZZ_CORE) test/fuzz/support.c \
 	test/fuzz/driver.c $(FUZZ_TARGET_SRC)))
@@ -237,8 +237,8 @@ test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both di
 	@test/interop.sh
 
 .PHONY: bench
-bench: stage ## Scans of 6 million rows in Parquet, TPC-H and TPC-DS, against heap tables
-	@test/bench/scan_vs_heap.sh; rc=$$?; test/bench/tpc.sh && exit $$rc
+bench: stage parquet-write ## Scans of 6 million rows in Parquet, TPC-H and TPC-DS, against heap tables; writing
+	@test/bench/scan_vs_heap.sh; rc=$$?; test/bench/parquet_write.sh || rc=1; test/bench/tpc.sh && exit $$rc
 
 .PHONY: bench-plan
 bench-plan: stage large-table ## Plans over Iceberg tables of 100,000 data files

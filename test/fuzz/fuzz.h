@@ -46,6 +46,7 @@
 	X(parquet)               \
 	X(parquet_decode)        \
 	X(parquet_prune)         \
+	X(parquet_write)         \
 	X(position_deletes)      \
 	X(pred)                  \
 	X(puffin_dv)             \
@@ -78,6 +79,7 @@ FUZZ_TARGETS(FUZZ_DECLARE)
 	X(offload, 40000)               \
 	X(parquet, 1000)                \
 	X(parquet_prune, 400)           \
+	X(parquet_write, 150)           \
 	X(position_deletes, 4000)       \
 	X(pred, 10000)                  \
 	X(segment, 1000)                \
