@@ -198,7 +198,11 @@ SELECT * FROM bifang.check('parts');
 CREATE FOREIGN TABLE again (i int) SERVER tail;
 INSERT INTO again VALUES (1);
 SELECT bifang.drop_table('tail', 'tail', 'again', true), bifang.create_table('tail', 'tail', 'again', 'i int') IS NOT NULL AS made;
+BEGIN;
 INSERT INTO again VALUES (2);
+SELECT count(*) AS locked FROM pg_locks l JOIN bifang.iceberg_tables t ON l.objid::bigint = t.table_id
+	WHERE l.locktype = 'advisory' AND l.objsubid = -16638 AND l.pid = pg_backend_pid() AND t.table_name = 'again' AND t.table_namespace = 'tail';
+COMMIT;
 SELECT * FROM again;
 SELECT * FROM bifang.check('again');
 SELECT bifang.drop_table('tail', 'tail', 'again', true);

@@ -153,7 +153,7 @@ ledger_set_end(const Ends *e, BifangLedger *l, Snapshot snap, bool reader)
 		l->end_position = end.position;
 	}
 	bifang_rows_end(&rows);
-	if (bifang_tail_end(e->tail, l->id, snap, reader, &tail) && tail.entry > l->files_entry)
+	if (bifang_tail_end(e->tail, l->id, l->files_entry, snap, reader, &tail))
 	{
 		l->end_entry = tail.entry;
 		l->tail_bytes = tail.bytes;

@@ -112,16 +112,26 @@ bifang_tail_close(BifangTailRel t)
 	table_close(t.rel, AccessShareLock);
 }
 
-bool
-bifang_tail_end(BifangTailRel t, int64 ledger_id, Snapshot snap, bool reader, BifangTailEnd *out)
+/* The index has ledger and end. */
+static void
+keys_behind(ScanKey keys, int64 ledger_id, int64 entry)
 {
-	ScanKeyData key;
+	bifang_rows_key_int8(&keys[0], TAIL_LEDGER, ledger_id);
+	ScanKeyEntryInitialize(&keys[1], 0, TAIL_END, BTGreaterStrategyNumber, InvalidOid, InvalidOid,
+						   F_INT8GT, Int64GetDatum(entry));
+}
+
+bool
+bifang_tail_end(BifangTailRel t, int64 ledger_id, int64 files_entry, Snapshot snap, bool reader,
+				BifangTailEnd *out)
+{
+	ScanKeyData keys[2];
 	BifangRows rows;
 	HeapTuple tuple;
 	bool found;
 
-	bifang_rows_key_int8(&key, TAIL_LEDGER, ledger_id);
-	rows = bifang_rows_begin_on(t.rel, t.index, snap, 1, &key);
+	keys_behind(keys, ledger_id, files_entry);
+	rows = bifang_rows_begin_on(t.rel, t.index, snap, 2, keys);
 	rows.tell_conflicts = reader;
 	tuple = bifang_rows_previous(&rows);
 	found = HeapTupleIsValid(tuple);
@@ -133,7 +143,7 @@ bifang_tail_end(BifangTailRel t, int64 ledger_id, Snapshot snap, bool reader, Bi
 		bifang_rows_read(t.rel, tuple, TAIL_NATTS, values, nulls);
 		out->entry = DatumGetInt64(values[BIFANG_SLOT(TAIL_END)]);
 		out->bytes = DatumGetInt64(values[BIFANG_SLOT(TAIL_TOTAL_BYTES)]);
-		Assert(out->entry > 0 && out->bytes > 0);
+		Assert(out->entry > files_entry && out->bytes > 0);
 	}
 	bifang_rows_end(&rows);
 	return found;
@@ -147,10 +157,7 @@ rows_from(Relation rel, int64 ledger_id, int64 entry, Snapshot snap)
 {
 	ScanKeyData keys[2];
 
-	bifang_rows_key_int8(&keys[0], TAIL_LEDGER, ledger_id);
-	/* The index has ledger and end. */
-	ScanKeyEntryInitialize(&keys[1], 0, TAIL_END, BTGreaterStrategyNumber, InvalidOid, InvalidOid,
-						   F_INT8GT, Int64GetDatum(entry));
+	keys_behind(keys, ledger_id, entry);
 	return bifang_rows_begin(rel, "tail_pkey", snap, 2, keys);
 }
 

@@ -48,8 +48,10 @@ typedef struct BifangTailRel
 
 extern BifangTailRel bifang_tail_open(void);
 extern void bifang_tail_close(BifangTailRel t);
-/* False: the snapshot shows no row. `reader`: whoever wrote a later one conflicts (conflicts.h). */
-extern bool
-bifang_tail_end(BifangTailRel t, int64 ledger_id, Snapshot snap, bool reader, BifangTailEnd *out);
+/* Of the rows that end behind `files_entry`: what was settled is not gone over again, however long
+ * old snapshots keep it. False: the snapshot shows none. `reader`: whoever wrote a later one
+ * conflicts (conflicts.h). */
+extern bool bifang_tail_end(BifangTailRel t, int64 ledger_id, int64 files_entry, Snapshot snap,
+							bool reader, BifangTailEnd *out);
 
 #endif

@@ -150,8 +150,11 @@ bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable 
 			break;
 	}
 	Assert(bifang_table_is_locked(row->id, mode));
-	last.relid = o->relid;
-	last.table_id = row->id;
+	if (OidIsValid(o->relid))
+	{
+		last.relid = o->relid;
+		last.table_id = row->id;
+	}
 }
 
 void
