@@ -6,7 +6,8 @@
  *     parquet_write [-r RUNS] [-l LEVEL] [-v 1|2] [-b] [-g ROW_GROUP_MIB] [-p PAGE_ROWS] [-n ROWS]
  *                   [-m] [-s] FROM [TO]
  *
- *     -b   encodings that every reader knows     -m   bytes of each column, too
+ *     -b   encodings that every reader knows     -d   those that not all know, too
+ *     -m   bytes of each column, too
  *     -s   batches as they are read, once: the only way for nested columns
  *
  * But for -s, all rows are in memory, in flat vectors, before the first run begins. Prints rows,
@@ -238,12 +239,13 @@ main(int argc, char **argv)
 	BfError err;
 	int c;
 
-	while ((c = getopt(argc, argv, "r:l:v:bg:p:n:ms")) != -1)
+	while ((c = getopt(argc, argv, "r:l:v:bdg:p:n:ms")) != -1)
 		switch (c)
 		{
 			case 'r': s.runs = atoi(optarg); break;
 			case 'l': s.options.level = atoi(optarg); break;
 			case 'v': s.options.page_version = atoi(optarg); break;
+			case 'd': s.options.delta_lengths = true; break;
 			case 'b': s.options.basic_encodings = true; break;
 			case 'g': s.options.row_group_bytes = (size_t) atol(optarg) << 20; break;
 			case 'p': s.options.page_rows = atoi(optarg); break;

@@ -30,6 +30,7 @@ ROWS = 12000
 WAYS = {
     "default": [],
     "v2 pages": ["-v", "2"],
+    "lengths": ["-d"],
     "basic": ["-b"],
     "basic v2": ["-b", "-v", "2"],
     "small pages": ["-p", "700"],
@@ -127,9 +128,9 @@ def by_duckdb(path):
 
 
 def by_fastparquet(path):
-    # It cannot read PyArrow's column of NULLs alone, takes its times for numbers, and has NULLs as one of several things.
+    # It cannot read PyArrow's column of NULLs alone, and has NULLs as one of several things.
     f = fastparquet.ParquetFile(path)
-    frame = f.to_pandas([c for c in f.columns if c not in ("nulls", "t")])
+    frame = f.to_pandas([c for c in f.columns if c != "nulls"])
     return repr({c: [None if pandas.isna(v) else v for v in frame[c]] for c in frame})
 
 
@@ -146,7 +147,7 @@ spark = (SparkSession.builder.master("local[1]").config("spark.ui.enabled", "fal
          .config("spark.sql.session.timeZone", "UTC").getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
 source, *files = sys.argv[1:]
-rows = lambda path: [str(r) for r in spark.read.parquet(path).collect()]
+rows = lambda path: sorted(str(r) for r in spark.read.parquet(path).collect())
 wanted = rows(source)
 print(json.dumps([rows(f) == wanted for f in files]))
 """
@@ -168,7 +169,8 @@ def main():
     passed, failed, skipped = 0, 0, 0
     with tempfile.TemporaryDirectory() as directory:
         flat, decimals, nested = columns()
-        sources = {"flat": [flat], "decimals": [decimals], "nested": [nested]}
+        times = {"t": flat.pop("t")}
+        sources = {"flat": [flat], "times": [times], "decimals": [decimals], "nested": [nested]}
         for what, parts in sources.items():
             source = os.path.join(directory, f"{what}.parquet")
             write(source, *parts)
@@ -192,7 +194,8 @@ def main():
                     else:
                         failed += 1
                         print(f"FAIL {name} reads {what}, {way}: {found[:300]} not {wanted[:300]}")
-            if SPARK and what != "decimals":
+            if SPARK and what != "times":  # which it does not have
+                del files["lengths"]  # Spark 3.5 reads them wrongly, PyArrow's too
                 out = subprocess.run([SPARK, "-c", SPARK_CODE, source, *files.values()], capture_output=True, text=True)
                 if out.returncode != 0:
                     failed += 1

@@ -312,10 +312,11 @@ encodings_of(BfType type, MadeValues values, const BfParquetWriteOptions *o, con
 
 TEST(parquet_write_race)
 {
-	BfParquetWriteOptions basic = bf_parquet_write_defaults, none = basic;
+	BfParquetWriteOptions basic = bf_parquet_write_defaults, none = basic, lengths = basic;
 
 	basic.basic_encodings = true;
 	none.dictionary_bytes = 0;
+	lengths.delta_lengths = true;
 	encodings_of(BF_TYPE(INT64), MADE_FEW, NULL, "RLE_DICTIONARY");
 	encodings_of(BF_TYPE(INT64), MADE_FEW, &basic, "PLAIN_DICTIONARY");
 	encodings_of(BF_TYPE(INT64), MADE_RISING, NULL, "DELTA_BINARY_PACKED");
@@ -323,7 +324,8 @@ TEST(parquet_write_race)
 	encodings_of(BF_TYPE(TIMESTAMPTZ), MADE_RISING, NULL, "DELTA_BINARY_PACKED");
 	encodings_of(BF_TYPE(STRING), MADE_FEW, NULL, "RLE_DICTIONARY");
 	encodings_of(BF_TYPE(STRING), MADE_FEW, &none, "PLAIN");
-	encodings_of(BF_TYPE(STRING), MADE_ANY, NULL, "DELTA_LENGTH_BYTE_ARRAY");
+	encodings_of(BF_TYPE(STRING), MADE_ANY, &lengths, "DELTA_LENGTH_BYTE_ARRAY");
+	encodings_of(BF_TYPE(STRING), MADE_ANY, NULL, "DELTA_BYTE_ARRAY");
 	encodings_of(BF_TYPE(FLOAT64), MADE_ANY, NULL, "BYTE_STREAM_SPLIT");
 	encodings_of(BF_TYPE(BOOL), MADE_REPEATED, NULL, "RLE");
 }
@@ -358,6 +360,7 @@ TEST(parquet_write_dictionary_is_left)
 	BfBuffer out;
 
 	o.page_rows = 4096;
+	o.delta_lengths = true;
 	for (int32_t i = 0; i < 12; i++)
 	{
 		MadeRows made = {

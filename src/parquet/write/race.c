@@ -30,7 +30,7 @@ static const Racer racers[] = {
 	{BFI_RLE, BFI_FITS(BOOLEAN), 100},
 	{BFI_DELTA_BINARY_PACKED, BFI_FITS_INTEGERS, 100},
 	{BFI_DELTA_LENGTH_BYTE_ARRAY, BFI_FITS(BYTE_ARRAY), 100},
-	{BFI_DELTA_BYTE_ARRAY, BFI_FITS(BYTE_ARRAY), 108},
+	{BFI_DELTA_BYTE_ARRAY, BFI_FITS(BYTE_ARRAY), 103},
 	{BFI_BYTE_STREAM_SPLIT, BFI_FITS_FLOATS, 100},
 };
 #define N_RACERS ((int32_t) (sizeof racers / sizeof racers[0]))
@@ -78,7 +78,8 @@ race_values(BfParquetWriter *w, const BfiNative *native, int32_t *encoding, Byte
 		Bytes b;
 
 		if ((r->fits >> native->physical & 1) == 0 ||
-			(w->options.basic_encodings && r->encoding != BFI_PLAIN))
+			(w->options.basic_encodings && r->encoding != BFI_PLAIN) ||
+			(!w->options.delta_lengths && r->encoding == BFI_DELTA_LENGTH_BYTE_ARRAY))
 			continue;
 		w->scratch.encoded->len = 0;
 		BF_TRY(bfi_encode_values(r->encoding, native, w->scratch.encoded, &w->scratch.seams, err));

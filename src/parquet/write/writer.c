@@ -9,7 +9,7 @@
 
 const BfParquetWriteOptions bf_parquet_write_defaults = {
 	.codec = BF_CODEC_ZSTD,
-	.level = 5,
+	.level = 6,
 	.page_bytes = (size_t) 1 << 20,
 	.page_rows = 20000,
 	.row_group_bytes = (size_t) 32 << 20,

@@ -41,7 +41,7 @@ typedef struct BfParquetSort
 typedef struct BfParquetWriteOptions
 {
 	BfCodec codec; /* ZSTD; NONE, SNAPPY, GZIP and LZ4_RAW are written, too */
-	int level;	   /* of the codec, 1 to 22, GZIP's to 9; 0 = its default; 5 */
+	int level;	   /* of the codec, 1 to 22, GZIP's to 9; 0 = its default; 6 */
 
 	size_t page_bytes;		 /* a page ends when its values come to that; 1 MiB */
 	int32_t page_rows;		 /* or with so many rows; 20000 */
@@ -51,6 +51,9 @@ typedef struct BfParquetWriteOptions
 
 	/* For readers that know nothing else: PLAIN and dictionaries. */
 	bool basic_encodings;
+	/* DELTA_LENGTH_BYTE_ARRAY, too, the shortest for most texts. Spark 3.5 fails on it, or finds
+	 * other rows, whoever wrote it. */
+	bool delta_lengths;
 	int32_t page_version; /* 1 or 2; 1 */
 	bool page_index;
 	bool checksums;
