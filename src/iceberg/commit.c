@@ -442,7 +442,10 @@ commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError
 	json_t *summary;
 
 	for (int32_t i = 0; i < c->n_files; i++)
+	{
+		BF_TRY(bf_check_cancel(bf_arena_host(c->arena), err));
 		BF_TRY(check_file(c, &c->files[i], err));
+	}
 	BF_TRY(begin(c, err));
 	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->specs.n, err));
 	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));

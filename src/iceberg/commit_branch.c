@@ -177,6 +177,7 @@ bfi_branch_add(BfiBranch *b, const BfIceNewFile *files, int32_t n_files, const B
 	BF_TRY(bfi_coverage_union(b->arena, &old_logical, &b->parquet, &old, err));
 	for (int32_t i = 0; i < n_files; i++)
 	{
+		BF_TRY(bf_check_cancel(bf_arena_host(b->arena), err));
 		BF_TRY(add_logical(b, files[i].path, files[i].record_count, files[i].file_size, err));
 		BF_TRY(check_new_entries(&old, &b->logical[n_old + i], err));
 	}

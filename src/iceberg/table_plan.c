@@ -536,6 +536,7 @@ subtract_and_total(BfArena *scratch, BfIcePlan *plan, BfError *err)
 		BfIceDataFile *f = &plan->files[i];
 		int64_t rows = f->record_count;
 
+		BF_TRY(bf_check_cancel(bf_arena_host(scratch), err));
 		if (f->logical)
 		{
 			BfRangeSet left;

@@ -6,6 +6,7 @@
 
 #include "iceberg/internal.h"
 #include "unit/lib/crash.h"
+#include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
 /* (id bigint required, day date, note string, amount decimal(12,2)), partitioned by day and
@@ -358,6 +359,46 @@ TEST(iceberg_commit_fault_at_every_call)
 			REQUIRE(call < 20000);
 		}
 	EXPECT_EQ(plan(a, load(a, base))->total_rows, 10);
+}
+
+/* Whoever wants it to stop is asked about at each file, at each step: where names are checked,
+ * where they are added to what is covered and where they are written; and by the plan of it. */
+TEST(iceberg_commit_asks_often)
+{
+	enum
+	{
+		N = 1000
+	};
+	BfArena *a = test_arena();
+	BfIceNewFile *files = bf_arena_alloc_array(a, N, sizeof *files);
+	const BfIceAt now = {.kind = BF_ICE_AT_CURRENT};
+	BfIceScan scan = {.coverage = true};
+	const char *path;
+	BfIcePlan *p;
+	BfIceTable *t;
+	BfArena *counted;
+	TestHost h;
+	int64_t id;
+
+	REQUIRE(create(a, test_dir(), NULL) != NULL && files != NULL);
+	for (int i = 0; i < N; i++)
+		files[i] = logical(bf_arena_printf(a, "bifang://db/t/7_%d-%d.log", i, i), 1);
+	REQUIRE_OK(bf_ice_find_metadata(a, test_dir(), &path, &test_err));
+	test_host_init(&h);
+	counted = bf_arena_new(&h.host, "commit", (size_t) 64 << 20);
+	REQUIRE(counted != NULL);
+	REQUIRE_OK(bf_ice_load(counted, path, NULL, &t, &test_err));
+	h.calls[TEST_FAULT_CANCEL] = 0;
+	REQUIRE_OK(bf_ice_commit_logical(counted, t, files, N, NULL, &path, &id, &test_err));
+	EXPECT(h.calls[TEST_FAULT_CANCEL] >= 3 * N);
+	REQUIRE_OK(bf_ice_load(counted, path, NULL, &t, &test_err));
+	REQUIRE_OK(bf_ice_at_resolve(t, &now, &scan.point, &test_err));
+	h.calls[TEST_FAULT_CANCEL] = 0;
+	REQUIRE_OK(bf_ice_plan_scan(counted, t, &scan, &p, &test_err));
+	EXPECT_EQ(p->n_files, N);
+	EXPECT(h.calls[TEST_FAULT_CANCEL] >= 2 * N);
+	bf_arena_free(counted);
+	EXPECT_EQ(h.live_allocs, 0);
 }
 
 /* A power failure after write 1, 2, 3 ...: what a finished commit named is all there, an unfinished

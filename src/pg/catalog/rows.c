@@ -172,9 +172,11 @@ step(BifangRows *r, ScanDirection direction)
 	HeapTuple tuple;
 
 	do
+	{
+		CHECK_FOR_INTERRUPTS();
 		tuple = r->index == NULL ? systable_getnext(r->scan)
 								 : systable_getnext_ordered(r->scan, direction);
-	while (HeapTupleIsValid(tuple) && r->shown_by != NULL && !is_shown(r, tuple));
+	} while (HeapTupleIsValid(tuple) && r->shown_by != NULL && !is_shown(r, tuple));
 	return tuple;
 }
 

@@ -150,6 +150,7 @@ look_for_ledgers(Adoption *a, List *ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
 
+		CHECK_FOR_INTERRUPTS();
 		if (is_settled(l))
 			continue;
 		if (l->state == BIFANG_LEDGER_OFFLOADED)
@@ -223,6 +224,7 @@ visit_table(void *arg, const BifangLakeTable *row)
 {
 	Tables *t = arg;
 
+	CHECK_FOR_INTERRUPTS();
 	if (t->look)
 		(void) is_there(t->a, row->metadata_location);
 	else

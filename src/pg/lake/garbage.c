@@ -135,6 +135,8 @@ remove_path(const BifangGarbage *g, HTAB *named)
 	}
 	if (bifang_remove(g->path, kind, bifang_is_named, named, &removed, &err) != BF_OK)
 	{
+		if (err.code == BF_ERR_CANCEL)
+			bifang_report(&err);
 		bifang_warn(WARNING, &err);
 		return false;
 	}
@@ -346,6 +348,7 @@ sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
 		BifangGarbage *waiting = NULL;
 		Snapshot snap;
 
+		CHECK_FOR_INTERRUPTS();
 		foreach (file, s->files)
 			if (strcmp(((BifangGarbage *) lfirst(file))->path, path) == 0)
 				waiting = lfirst(file);
@@ -390,7 +393,10 @@ forget_files(Sweep *s)
 	ListCell *lc;
 
 	foreach (lc, s->files)
+	{
+		CHECK_FOR_INTERRUPTS();
 		bifang_catalog_delete_garbage(lfirst(lc));
+	}
 }
 
 static void

@@ -226,6 +226,7 @@ compare_pieces(const void *a, const void *b)
 	uint32_t common = Min(x->key.len, y->key.len);
 	int order = common == 0 ? 0 : memcmp(x->key.ptr, y->key.ptr, common);
 
+	CHECK_FOR_INTERRUPTS();
 	if (order == 0)
 		order = (x->key.len > y->key.len) - (x->key.len < y->key.len);
 	if (order == 0)
@@ -315,6 +316,7 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 		int text = 0;
 		int n = 0;
 
+		CHECK_FOR_INTERRUPTS();
 		while (start + n < c->n_pieces && same_key(&p[0], &p[n]))
 		{
 			text += range_text_bytes(p[n].range);

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "exec/read/ledger_bounds.h"
 #include "pg/lake/metrics.h"
 #include "pg/server/error.h"
@@ -37,6 +39,7 @@ compare_shares(const void *a, const void *b)
 	const BfLedgerShare *x = a;
 	const BfLedgerShare *y = b;
 
+	CHECK_FOR_INTERRUPTS();
 	return (x->range.first > y->range.first) - (x->range.first < y->range.first);
 }
 

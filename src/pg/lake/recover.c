@@ -283,24 +283,34 @@ find_metadata(Recovery *r, Finding *f)
 	return true;
 }
 
-/* Whatever the lake names of ledgers must be there, or it would be missing in results. */
+/* Whatever the lake names of ledgers must be there, or it would be missing in results. What is in
+ * Parquet needs its ledger no more. */
 static void
-check_names(Finding *f)
+check_names(Recovery *r, Finding *f)
 {
-	for (int32_t i = 0; i < f->plan->n_files && f->problem == NULL; i++)
+	const BfCoverage *covered = &f->plan->covered;
+
+	for (int32_t i = 0; i < covered->n && f->problem == NULL; i++)
 	{
-		const BfIceDataFile *file = &f->plan->files[i];
+		int64 id = covered->items[i].ledger_id;
 		const BifangLedger *l;
+		BfRangeSet rest;
+		BfError err = {0};
 		int64 last;
 
-		if (!file->logical || file->log.ranges.n == 0)
+		CHECK_FOR_INTERRUPTS();
+		BIFANG_CHECK(bf_rangeset_subtract(r->arena, &covered->items[i].ranges,
+										  bf_coverage_of(&f->plan->covered_parquet, id), &rest,
+										  &err),
+					 &err);
+		if (rest.n == 0)
 			continue;
-		l = ledger_of(f, file->log.ledger_id);
-		last = file->log.ranges.ranges[file->log.ranges.n - 1].last;
+		l = ledger_of(f, id);
+		last = rest.ranges[rest.n - 1].last;
 		if (l == NULL || last >= l->end_entry)
 			f->problem = psprintf("entry " INT64_FORMAT " of ledger " INT64_FORMAT
 								  ", which the lake names, is not there",
-								  last, file->log.ledger_id);
+								  last, id);
 	}
 }
 
@@ -395,7 +405,7 @@ recover_table(Recovery *r, const char *dir, const BifangMark *mark)
 	{
 		add_live(r, &f);
 		add_offloads(r, &f, psprintf("%s/offload", dir), true);
-		check_names(&f);
+		check_names(r, &f);
 		check_numbers(&f);
 		if (f.problem == NULL)
 			write_rows(r, &f);

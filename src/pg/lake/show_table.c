@@ -166,6 +166,7 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	List *ledgers = NIL;
 	BfCoverage lost;
 	BifangShow r;
+	BfArenaMark mark;
 	BfArena *a;
 	ListCell *lc;
 	BfError err;
@@ -180,10 +181,19 @@ bifang_manifest(PG_FUNCTION_ARGS)
 	if (point.current && point.table_id != 0)
 		ledgers = bifang_catalog_read_ledgers(point.table_id, snapshot);
 	lost = lost_entries(a, ledgers);
+	mark = bf_arena_mark(a);
 	for (int32 i = 0; i < plan->n_files; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_arena_rewind(a, mark);
 		put_data_file(&r, a, plan, &lost, &plan->files[i]);
+	}
 	foreach (lc, ledgers)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_arena_rewind(a, mark);
 		put_live(&r, a, plan, &lost, lfirst(lc));
+	}
 	bifang_arena_free(a);
 	return (Datum) 0;
 }

@@ -12,6 +12,7 @@
 #include "storage/fd.h"
 
 #include "log/segment.h"
+#include "pg/server/host.h"
 
 #define DEPTH_MAX 32
 #define TMP_DIGITS 16
@@ -178,6 +179,8 @@ remove_entries(Removal *r, DIR *d, const char *path, int depth)
 		rewinddir(d);
 		while ((e = readdir(d)) != NULL)
 		{
+			if (r->first.code == BF_OK && bf_check_cancel(bifang_host(), &r->first) != BF_OK)
+				return;
 			if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 				continue;
 			if (r->kind == BIFANG_REMOVE_LEDGER && strcmp(e->d_name, MARK) == 0)

@@ -1,4 +1,5 @@
-# A table of very many logical files: check of it stays small and finds what is wrong.
+# A table of very many logical files: check of it stays small and finds what is wrong, and all work on it ends soon
+# when it is told to.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -39,6 +40,33 @@ is($out, 'beyond: entries 0-499999 are covered but the end is 0', 'what is cover
 	SELECT count(*), count(DISTINCT what) FROM bifang.check('many') WHERE what LIKE 'dangling: %'; ROLLBACK});
 is($out, ($files + 1) . '|' . ($files + 1), 'every file is told of');
 cmp_ok($grown, '<', 256, "in $grown MB");
+
+# Ended at whatever step a timeout leads to. What counts is the backend's own time, which a busy machine does not
+# make longer.
+sql(q{
+	CREATE FUNCTION cpu_ms() RETURNS int LANGUAGE sql AS
+		$$ SELECT (a[12]::int + a[13]::int) * 10 FROM string_to_array(regexp_replace(pg_read_file('/proc/self/stat'), '.*\) ', ''), ' ') a $$;
+	CREATE FOREIGN TABLE more (k int, v text) SERVER lake OPTIONS (partition_by 'k');
+	INSERT INTO more SELECT g, g::text FROM generate_series(1, 300000) g});
+my %work = (
+	commit => q{SELECT files FROM bifang.commit('more')},
+	'commit of what is offloaded' => q{DO $$ BEGIN PERFORM bifang.roll('more'); PERFORM bifang.offload('more'); PERFORM bifang.commit('more'); END $$},
+	check => q{SELECT count(*) FROM bifang.check('many')},
+	manifest => q{SELECT count(*) FROM bifang.manifest('many')},
+	files => q{SELECT count(*) FROM bifang.files('many')},
+	scan => q{SELECT count(*) FROM many WHERE v > 1});
+for my $what (sort keys %work)
+{
+	my $script = join "\n", map { "SELECT cpu_ms() AS before \\gset\nSET statement_timeout = $_;\nBEGIN;\n$work{$what};\nROLLBACK;\nSET statement_timeout = 0;
+		SELECT 'late by ' || greatest(cpu_ms() - :before - $_, 0);" } 10, 50, map { 100 * $_ } 1 .. 12;
+	my (undef, $out) = outcome($node, $script, on_error_stop => 0);
+	my ($latest, @others) = sort { $b <=> $a } $out =~ /^late by (\d+)$/mg;
+
+	is(scalar(@others), 13, "$what: each time");
+	cmp_ok($latest, '<', 1000, "$what: it ends, after $latest ms at most");
+}
+is(sql(q{SELECT count(*) FROM bifang.check('more')}), 0, 'nothing has happened');
+is(sql(q{SELECT count(*) FROM more}), 300000, 'to any row');
 
 $node->stop;
 done_testing();
