@@ -275,6 +275,22 @@ COMMENT ON FUNCTION bifang.leftovers() IS
 	'directories of ledgers and tables that no catalog row names and remove_garbage() leaves alone';
 REVOKE ALL ON FUNCTION bifang.leftovers() FROM PUBLIC;
 
+-- Left-overs come once, and not with each table whose live directory they are in.
+CREATE FUNCTION bifang.check(OUT foreign_table regclass, OUT severity text, OUT subject text, OUT what text)
+	RETURNS SETOF record
+	LANGUAGE sql VOLATILE SET search_path = pg_catalog AS $$
+	SELECT t.one, c.severity, c.subject, c.what
+	FROM (SELECT DISTINCT ON (b.table_id) b.foreign_table AS one FROM bifang.tables b
+			WHERE b.foreign_table IS NOT NULL ORDER BY b.table_id, b.foreign_table) t,
+		LATERAL bifang.check(t.one) c
+	WHERE NOT starts_with(c.what, 'left over: ')
+	UNION ALL
+	SELECT NULL, 'notice', l.path, 'left over: ' || l.what FROM bifang.leftovers() l
+	$$;
+COMMENT ON FUNCTION bifang.check() IS
+	'verifies all lake tables of the database, and tells of what others have left';
+REVOKE ALL ON FUNCTION bifang.check() FROM PUBLIC;
+
 CREATE FUNCTION bifang.on_drop_extension() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_extension';
 COMMENT ON FUNCTION bifang.on_drop_extension() IS

@@ -23,6 +23,7 @@ INSERT INTO calls VALUES
 	-- Permission denied: 42501.
 	('adopt(boolean)', '', '42501'),
 	('adopt_catalog(text,name)', $$'rights', 'rights_too'$$, '42501'),
+	('"check"()', '', '42501'),
 	('"check"(regclass)', $$'rights.t'$$, '42501'),
 	('commit(regclass)', $$'rights.t'$$, '42501'),
 	('create_table(name,text,text,regclass,text[])', $$'rights', 'a', 'b', 'rights.calls'::regclass$$, '42501'),

@@ -126,11 +126,31 @@ $node->safe_psql('other', q{CREATE EXTENSION bifang_fdw; SELECT setval('bifang.l
 is(sql('SELECT * FROM bifang.leftovers()'), '', 'what another database has is nobody\'s business');
 $node->safe_psql('postgres', 'DROP DATABASE other');
 is(sql(q{SELECT count(*) FROM bifang.leftovers() WHERE what ~ 'which this cluster does not have'}), '2', 'until it is dropped');
+is(sql(q{SELECT count(*) FROM bifang.check() WHERE foreign_table IS NULL AND severity = 'notice' AND what ~ '^left over: of database .* which this cluster does not have'}),
+	'2', 'a check of the database tells of it');
+is(sql(q{SELECT count(*) FROM bifang.check() WHERE severity = 'error'}), 0, 'and has nothing else to say');
+is(sql(q{BEGIN; DELETE FROM bifang.append WHERE ledger_id = (SELECT min(ledger_id) FROM bifang.ledger WHERE table_name = 't');
+	SELECT DISTINCT foreign_table FROM bifang.check() WHERE severity = 'error'; ROLLBACK}), 't', 'of a table it says what is wrong');
 is(garbage(), '0', 'what could be recovered is not removed');
 is(sql(q{SELECT table_name, entries FROM bifang.recover('lake')}), 'n|10', 'and can be');
 is(sql(q{SELECT count(*) FROM bifang.leftovers()}), '0', 'then it is no left-over');
 sql(q{SELECT bifang.adopt(); SELECT bifang.drop_table('lake', 'public', 'n')});
 is(sql(q{SELECT count(*) FROM bifang.leftovers() WHERE what ~ 'dropped without purge'}), '1', 'a table that was dropped without purge');
+
+# To be rid of what a dropped database had: taken back, dropped, removed, all by the usual rules.
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', q{CREATE EXTENSION bifang_fdw; SELECT setval('bifang.ledger_id_seq', 9000); CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw; CREATE FOREIGN TABLE gone (i int) SERVER lake;
+	INSERT INTO gone SELECT generate_series(1, 10); SELECT bifang.roll('gone'), bifang.offload('gone'); INSERT INTO gone VALUES (11); SELECT bifang.commit('gone')});
+$node->safe_psql('postgres', 'DROP DATABASE other');
+cmp_ok(sql(q{SELECT count(*) FROM bifang.leftovers() WHERE what ~ 'which this cluster does not have'}), '>=', 2, 'another one is dropped');
+is(sql(q{SELECT table_name, entries FROM bifang.recover('lake')}), 'gone|11', 'it is taken back');
+sql(q{SELECT bifang.adopt()});
+sql(q{SELECT bifang.drop_table('lake', 'public', 'gone', purge => true)});
+cmp_ok(garbage(), '>', 0, 'and removed');
+is(sql(q{SELECT count(*) FROM bifang.leftovers() WHERE what ~ 'which this cluster does not have'}), '0', 'nothing is left');
+is(scalar(@{[ glob $node->data_dir . '/bifang/live/*/90*' ]}), 0, 'of its ledgers');
+is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'nor missing elsewhere');
 like((outcome($node, 'SET ROLE r; SELECT * FROM bifang.leftovers()'))[2], qr/permission denied/, 'not for everybody');
+like((outcome($node, 'SET ROLE r; SELECT * FROM bifang.check()'))[2], qr/permission denied/, 'nor the check of all');
 $node->stop;
 done_testing();
