@@ -332,6 +332,7 @@ write_rows(Recovery *r, Finding *f)
 {
 	CommandId cid = GetCurrentCommandId(true);
 	int64 id_max = 0;
+	BifangFileId id;
 	ListCell *lc;
 
 	Assert(f->problem == NULL && f->row.metadata_location != NULL && f->row.id == 0);
@@ -349,6 +350,9 @@ write_rows(Recovery *r, Finding *f)
 		l->table = f->row.name;
 		bifang_catalog_insert_ledger(l, cid);
 		bifang_catalog_insert_append(l, end, cid);
+		/* It waited in the queue of the catalog that is gone. */
+		if (l->state == BIFANG_LEDGER_OFFLOADED && bifang_file_id(l->live_dir, &id))
+			bifang_catalog_insert_garbage(l->live_dir, true, "ledger offloaded");
 		id_max = Max(id_max, l->id);
 		f->entries += l->end_entry;
 	}
