@@ -56,6 +56,38 @@ bf_ascii_number(const void *p, size_t n, int64_t max, int64_t *out)
 	return i;
 }
 
+/* The same of numbers to 2^64: how many digits, 0 when there are none or it is greater. */
+static inline size_t
+bf_ascii_unsigned(const void *p, size_t n, uint64_t *out)
+{
+	const uint8_t *c = p;
+	size_t i = 0;
+
+	*out = 0;
+	for (; i < n && bf_ascii_digit(c[i]); i++)
+		if (__builtin_mul_overflow(*out, (uint64_t) 10, out) ||
+			__builtin_add_overflow(*out, (uint64_t) (c[i] - '0'), out))
+			return 0;
+	return i;
+}
+
+/* Digits with or without a minus before them: how many bytes, 0 when it is no number or not of 64
+ * bits. */
+static inline size_t
+bf_ascii_integer(const void *p, size_t n, int64_t *out)
+{
+	const uint8_t *c = p;
+	size_t sign = n > 0 && c[0] == '-';
+	uint64_t v;
+	size_t digits = bf_ascii_unsigned(c + sign, n - sign, &v);
+
+	*out = 0;
+	if (digits == 0 || v > (uint64_t) INT64_MAX + sign)
+		return 0;
+	*out = (int64_t) (sign ? 0 - v : v);
+	return sign + digits;
+}
+
 static inline int
 bf_ascii_lower(int c)
 {

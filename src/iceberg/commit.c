@@ -1,9 +1,6 @@
 /* Commits of logical files to their branch; the steps stand below. */
 #include "iceberg/commit.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/ascii.h"
 #include "iceberg/internal.h"
 
@@ -205,13 +202,12 @@ total_size(const Commit *c, int64_t *size)
 {
 	const char *text =
 		c->branch.main == NULL ? "0" : bf_ice_summary(c->branch.main, "total-files-size");
-	char *end;
+	size_t digits;
 
-	if (text == NULL || text[0] < '0' || text[0] > '9')
+	if (text == NULL)
 		return false;
-	errno = 0;
-	*size = strtoll(text, &end, 10);
-	if (errno != 0 || *end != '\0')
+	digits = bf_ascii_number(text, strlen(text), INT64_MAX, size);
+	if (digits == 0 || text[digits] != '\0' || *size < 0)
 		return false;
 	for (int32_t i = 0; i < c->branch.n_logical; i++)
 		if (__builtin_add_overflow(*size, c->branch.logical[i].file_size, size))

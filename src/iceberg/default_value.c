@@ -11,7 +11,7 @@
  *   list           [value, ...];   map   {"keys": [...], "values": [...]}
  *   unknown variant geometry geography   null only
  */
-#include <stdlib.h>
+#include <math.h>
 
 #include "base/ascii.h"
 #include "base/civil.h"
@@ -299,7 +299,7 @@ number_value(const json_t *json, const BfField *f, BfValue *out, BfError *err)
 	}
 	if (s != NULL &&
 		(strcmp(s, "NaN") == 0 || strcmp(s, "Infinity") == 0 || strcmp(s, "-Infinity") == 0))
-		d = strtod(s, NULL);
+		d = s[0] == 'N' ? (double) NAN : (double) (s[0] == '-' ? -INFINITY : INFINITY);
 	else if (!json_is_number(json))
 		return wrong(f, json, err);
 	if (f->type.kind == BF_KIND_FLOAT32)

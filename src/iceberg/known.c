@@ -3,8 +3,7 @@
  */
 #include "iceberg/known.h"
 
-#include <stdlib.h>
-
+#include "base/ascii.h"
 #include "iceberg/cache_internal.h"
 #include "iceberg/internal.h"
 #include "iceberg/prune_internal.h"
@@ -206,13 +205,13 @@ static int64_t
 rows_of(const BfIceSnapshot *s)
 {
 	const char *total = bf_ice_summary(s, "total-records");
-	char *end;
-	long long n;
+	size_t digits;
+	int64_t n;
 
 	if (total == NULL)
 		return -1;
-	n = strtoll(total, &end, 10);
-	return end == total || *end != '\0' || n < 0 ? -1 : (int64_t) n;
+	digits = bf_ascii_number(total, strlen(total), INT64_MAX, &n);
+	return digits == 0 || total[digits] != '\0' ? -1 : n;
 }
 
 bool

@@ -2,9 +2,6 @@
  * JSON with bounds. Jansson parses recursively into malloc'ed nodes of some 40 bytes, so a first
  * pass over the text counts values and nesting before any of them is made.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/ascii.h"
 #include "iceberg/internal.h"
 
@@ -86,25 +83,18 @@ narrow_ids(const uint8_t *text, size_t n, BfBuffer *out, BfError *err)
 
 	for (size_t i = 0; i < n;)
 	{
-		char digits[21];
 		size_t end = i;
 		uint64_t id;
 
 		BF_ASSERT(done <= i);
 		while (end < n && bf_ascii_digit(text[end]))
 			end++;
-		if (end - i >= 19 && end - i < sizeof digits && is_snapshot_id(text, i))
+		if (end - i >= 19 && is_snapshot_id(text, i) &&
+			bf_ascii_unsigned(text + i, end - i, &id) > 0 && id > INT64_MAX)
 		{
-			memcpy(digits, text + i, end - i);
-			digits[end - i] = '\0';
-			errno = 0;
-			id = strtoull(digits, NULL, 10);
-			if (errno == 0 && id > INT64_MAX)
-			{
-				BF_TRY(bf_buffer_append(out, text + done, i - done, err));
-				BF_TRY(bf_buffer_printf(out, err, "%lld", (long long) id));
-				done = end;
-			}
+			BF_TRY(bf_buffer_append(out, text + done, i - done, err));
+			BF_TRY(bf_buffer_printf(out, err, "%lld", (long long) id));
+			done = end;
 		}
 		i = end > i ? end : i + 1;
 	}
@@ -226,16 +216,15 @@ bfi_json_int(const json_t *value, const char *where, const char *key, int64_t mi
 	{
 		/* Some writers quote their ids. */
 		const char *s = json_string_value(value);
-		char *end;
+		size_t n = bf_ascii_integer(s, strlen(s), &v);
+		uint64_t wide;
 
-		errno = 0;
-		v = strtoll(s, &end, 10);
-		if (errno == ERANGE && s[0] != '-' && strstr(key, WIDE_KEY) != NULL)
+		if (n == 0 && strstr(key, WIDE_KEY) != NULL)
 		{
-			errno = 0;
-			v = (int64_t) strtoull(s, &end, 10);
+			n = bf_ascii_unsigned(s, strlen(s), &wide);
+			v = (int64_t) wide;
 		}
-		if (errno != 0 || end == s || *end != '\0' || (s[0] != '-' && !bf_ascii_digit(s[0])))
+		if (n == 0 || s[n] != '\0')
 			return wrong(where, key, "an integer", err);
 	}
 	else

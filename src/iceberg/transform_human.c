@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/civil.h"
 #include "base/text.h"
 
@@ -101,7 +102,7 @@ put_floating(double v, bool wide, BfBuffer *out, BfError *err)
 {
 	char text[64];
 	char *e;
-	int exponent;
+	int64_t exponent;
 	int n;
 	int precision = 0;
 	size_t len;
@@ -117,15 +118,16 @@ put_floating(double v, bool wide, BfBuffer *out, BfError *err)
 	while ((wide ? strtod(text, NULL) != v : strtof(text, NULL) != (float) v) && ++precision < 17);
 	e = strchr(text, 'e');
 	BF_ASSERT(e != NULL && precision <= 17);
-	exponent = (int) strtol(e + 1, NULL, 10);
+	len = bf_ascii_integer(e + 1 + (e[1] == '+'), strlen(e), &exponent);
+	BF_ASSERT(len > 0);
 	if (exponent >= -3 && exponent < 7)
 	{
-		n = precision - exponent;
+		n = precision - (int) exponent;
 		return bf_buffer_printf(out, err, "%.*f", n < 1 ? 1 : n, v);
 	}
 	len = (size_t) (e - text);
 	BF_TRY(bf_buffer_append(out, text, len, err));
-	return bf_buffer_printf(out, err, precision == 0 ? ".0E%d" : "E%d", exponent);
+	return bf_buffer_printf(out, err, precision == 0 ? ".0E%d" : "E%d", (int) exponent);
 }
 
 static BfStatus

@@ -4,7 +4,8 @@
 # call is listed, not what it may not: its own functions, what C's library does with nothing but its
 # arguments, and the libraries of a layer.
 # Letters and their case are ASCII's (base/ascii.h): <ctype.h> and strcasecmp ask LC_CTYPE, which is
-# the database's. LC_NUMERIC is C in the server, whose own numbers rely on it, so strtod may be used.
+# the database's, and strtol takes what that calls a space, and signs, for part of a number. LC_NUMERIC
+# is C in the server, whose own numbers rely on it, so strtod may be used.
 use strict;
 use warnings;
 use FindBin;
@@ -17,7 +18,7 @@ my %words = map { $_ => 1 } qw(if for while switch return sizeof defined offseto
 	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t double float);
 my %pure = map { $_ => 1 } qw(memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strstr
 	strspn strcspn strnlen snprintf vsnprintf bsearch
-	strtol strtoll strtoul strtoull strtod strtof
+	strtod strtof
 	isnan isinf isfinite signbit fabs floor ceil trunc round rint nearbyint ldexp frexp fmod pow exp log log2 log10 sqrt);
 my @library = (
 	[qr/^codec$/, qr/^(ZSTD_|LZ4F?_|snappy_|BrotliDecoder|(inflate|deflate)[A-Z0-9]|(inflate|deflate)$|crc32_z$)/],

@@ -165,7 +165,7 @@ for call in malloc calloc realloc reallocarray aligned_alloc posix_memalign free
 	select accept pthread_create pthread_mutex_lock sem_wait kill getenv setlocale exit abort fork system signal \
 	longjmp printf fputs perror syslog rand random getrandom strtok strcpy strcat sprintf sscanf json_dumps curl_easy_init ZSTD_compress \
 	isalpha isalnum isdigit isspace isxdigit isupper islower isprint ispunct iscntrl tolower toupper strcasecmp strncasecmp \
-	strcoll strxfrm strtold atof localeconv uselocale newlocale mbstowcs wctomb iswalpha towlower strcasestr strerror_l; do
+	strcoll strxfrm strtold atof strtol strtoull atoi localeconv uselocale newlocale mbstowcs wctomb iswalpha towlower strcasestr strerror_l; do
 	plant "src/vec/plant_$call.c" "$call() is not for the core" <<<"int bf_plant_$call(int x)
 {
 	return (int) $call(x);

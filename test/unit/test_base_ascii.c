@@ -84,3 +84,44 @@ TEST(base_ascii_number)
 	EXPECT_EQ(bf_ascii_number("1234", 2, INT64_MAX, &v), 2);
 	EXPECT_EQ(v, 12);
 }
+
+TEST(base_ascii_integers)
+{
+	static const struct
+	{
+		const char *text;
+		size_t bytes, digits; /* as an integer, as an unsigned number */
+		int64_t value;
+		uint64_t number;
+	} cases[] = {
+		{"", 0, 0, 0, 0},
+		{"-", 0, 0, 0, 0},
+		{"+1", 0, 0, 0, 0},
+		{" 1", 0, 0, 0, 0},
+		{"--1", 0, 0, 0, 0},
+		{"0x7", 1, 1, 0, 0},
+		{"-0", 2, 0, 0, 0},
+		{"-12a", 3, 0, -12, 0},
+		{"0012.5", 4, 4, 12, 12},
+		{"9223372036854775807", 19, 19, INT64_MAX, INT64_MAX},
+		{"9223372036854775808", 0, 19, 0, UINT64_C(9223372036854775808)},
+		{"-9223372036854775808", 20, 0, INT64_MIN, 0},
+		{"-9223372036854775809", 0, 0, 0, 0},
+		{"18446744073709551615", 0, 20, 0, UINT64_MAX},
+		{"18446744073709551616", 0, 0, 0, 0},
+		{"99999999999999999999999", 0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		size_t n = strlen(cases[i].text);
+		uint64_t number;
+		int64_t value;
+
+		EXPECT_EQ(bf_ascii_integer(cases[i].text, n, &value), cases[i].bytes);
+		EXPECT_EQ(value, cases[i].value);
+		EXPECT_EQ(bf_ascii_unsigned(cases[i].text, n, &number), cases[i].digits);
+		if (cases[i].digits > 0)
+			EXPECT_EQ(number, cases[i].number);
+	}
+}

@@ -18,6 +18,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/varlena.h"
 
+#include "base/ascii.h"
 #include "iceberg/location.h"
 #include "pg/catalog/option_list.h"
 #include "pg/server/encoding.h"
@@ -85,21 +86,23 @@ take_path(const OptionDef *d, const char *value, void *at)
 }
 
 /* 0: it is no number from 1 to max. */
-static long
-number_of(const char *value, long max)
+static int64
+number_of(const char *value, int64 max)
 {
-	char *end;
-	long n;
+	int64_t n;
+	size_t digits;
 
-	errno = 0;
-	n = strtol(value, &end, 10);
-	return *end == '\0' && end != value && errno == 0 && n > 0 && n <= max ? n : 0;
+	while (bf_ascii_space(*value))
+		value++;
+	value += *value == '+';
+	digits = bf_ascii_number(value, strlen(value), max, &n);
+	return digits > 0 && value[digits] == '\0' && n > 0 ? n : 0;
 }
 
 static void
 take_int(const OptionDef *d, const char *value, void *at)
 {
-	long n = number_of(value, PG_INT32_MAX);
+	int64 n = number_of(value, PG_INT32_MAX);
 
 	if (n == 0)
 		ereport(ERROR,

@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/ascii.h"
 #include "io/publish.h"
 #include "io/source.h"
 #include "pg/catalog/identity.h"
@@ -188,11 +189,17 @@ static void
 take_end(BifangMark *m, const char *text)
 {
 	BfLedgerEnd end;
-	char rest;
+	int64_t *const numbers[] = {&end.entry, &end.segment, &end.position};
 
-	if (sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64 "%c", &end.entry, &end.segment,
-			   &end.position, &rest) == 3 &&
-		end.segment >= 0 && end.entry >= end.segment && end.position >= 0)
+	for (int i = 0; i < 3; i++)
+	{
+		size_t digits = bf_ascii_number(text, strlen(text), PG_INT64_MAX, numbers[i]);
+
+		if (digits == 0 || *numbers[i] < 0 || text[digits] != (i < 2 ? ' ' : '\0'))
+			return;
+		text += digits + 1;
+	}
+	if (end.entry >= end.segment)
 		m->end = end;
 }
 

@@ -8,6 +8,7 @@
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 
+#include "base/ascii.h"
 #include "pg/convert/typemap.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
@@ -141,6 +142,7 @@ parse_element(const char *element, char **column)
 	{
 		const char *number;
 		const char *other;
+		int64_t n;
 
 		if (list_length(arguments) != 2)
 			refuse_element(element, "it takes a number and a column");
@@ -154,7 +156,11 @@ parse_element(const char *element, char **column)
 		if (!is_number(number))
 			refuse_element(element, "it takes a number and a column");
 		*column = identifier(element, other);
-		return psprintf("%s[%ld]", name, strtol(number, NULL, 10));
+		number += strspn(number, " \t\r\n");
+		(void) bf_ascii_number(number, strlen(number), PG_INT64_MAX, &n);
+		if (n < 0)
+			refuse_element(element, "its number is too large");
+		return psprintf("%s[" INT64_FORMAT "]", name, n);
 	}
 	if (list_length(arguments) != 1)
 		refuse_element(element, "it takes one column");

@@ -3,6 +3,7 @@
  */
 #include "pg/scan/lake/lake.h"
 
+#include "base/ascii.h"
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
 #include "pg/scan/explain.h"
@@ -185,13 +186,14 @@ table_rows(const BifangWorklist *w)
 	const BfIcePlanCounters *c = &lake->plan->counters;
 	const BfIceSnapshot *main = lake->point.at.main;
 	const char *total;
+	int64_t rows = -1;
 	double left;
 
 	if (c->files_by_partition + c->files_by_bounds + c->manifests_skipped == 0)
 		return (double) t->rows;
 	total = main == NULL ? NULL : bf_ice_summary(main, "total-records");
-	if (total != NULL && strtod(total, NULL) > 0)
-		return Max((double) t->rows, strtod(total, NULL) + (double) t->live_rows);
+	if (total != NULL && bf_ascii_number(total, strlen(total), PG_INT64_MAX, &rows) > 0 && rows > 0)
+		return Max((double) t->rows, (double) rows + (double) t->live_rows);
 	left = (double) (c->files - c->files_by_partition - c->files_by_bounds);
 	Assert(left >= 0);
 	return (double) t->rows * (double) c->files / Max(left, 1.0);
