@@ -5,6 +5,7 @@
 #include "exec/keep/internal.h"
 
 #include "exec/read/parquet_reader.h"
+#include "unit/lib/faults.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
@@ -637,32 +638,5 @@ fallible_reads(const BfHost *host)
 
 TEST(exec_keep_faults)
 {
-	static const struct
-	{
-		TestFault fault;
-		BfStatus want;
-	} faults[] = {
-		{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
-		{TEST_FAULT_READ, BF_ERR_IO},
-		{TEST_FAULT_CANCEL, BF_ERR_CANCEL},
-	};
-
-	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
-		for (int64_t n = 1;; n++)
-		{
-			TestHost h;
-			BfStatus st;
-			bool fired;
-
-			test_host_init(&h);
-			test_fault_arm(&h, faults[k].fault, n, false);
-			st = fallible_reads(&h.host);
-			fired = test_fault_fired(&h);
-			EXPECT_EQ(h.live_allocs, 0);
-			EXPECT_EQ(h.open_files, 0);
-			if (st != BF_OK || !fired || faults[k].fault != TEST_FAULT_ALLOC)
-				EXPECT_EQ(st, fired ? faults[k].want : BF_OK);
-			if (!fired || test_failed())
-				break;
-		}
+	test_every_fault(fallible_reads, true);
 }

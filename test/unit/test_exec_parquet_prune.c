@@ -10,6 +10,7 @@
 #include "exec/read/parquet_reader.h"
 #include "parquet/prune.h"
 #include "unit/test_vec_pred_model.h"
+#include "unit/lib/faults.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
@@ -602,33 +603,7 @@ TEST(exec_parquet_prune_too_many_ranges)
 
 TEST(exec_parquet_prune_faults)
 {
-	static const struct
-	{
-		TestFault fault;
-		BfStatus want;
-	} faults[] = {
-		{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
-		{TEST_FAULT_READ, BF_ERR_IO},
-		{TEST_FAULT_CANCEL, BF_ERR_CANCEL},
-	};
-
-	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
-		for (int64_t n = 1;; n++)
-		{
-			TestHost h;
-			BfStatus st;
-			bool fired;
-
-			test_host_init(&h);
-			test_fault_arm(&h, faults[k].fault, n, false);
-			st = filtered_scan(&h.host);
-			fired = test_fault_fired(&h);
-			EXPECT_EQ(h.live_allocs, 0);
-			EXPECT_EQ(h.open_files, 0);
-			EXPECT_EQ(st, fired ? faults[k].want : BF_OK);
-			if (!fired || test_failed())
-				break;
-		}
+	test_every_fault(filtered_scan, false);
 }
 
 /* Statistics, indexes, filters and dictionaries of other writers. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "parquet/parquet.h"
+#include "unit/lib/faults.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
 
@@ -276,38 +277,13 @@ scan_path(const BfHost *host, const char *path)
 	return st;
 }
 
+static BfStatus
+scan_one(const BfHost *host)
+{
+	return scan_path(host, files[0]);
+}
+
 TEST(parquet_files_faults)
 {
-	static const struct
-	{
-		TestFault fault;
-		BfStatus want;
-	} faults[] = {
-		{TEST_FAULT_ALLOC, BF_ERR_NOMEM},
-		{TEST_FAULT_READ, BF_ERR_IO},
-		{TEST_FAULT_CANCEL, BF_ERR_CANCEL},
-	};
-
-	for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
-	{
-		int64_t n = 1;
-
-		for (;; n++)
-		{
-			TestHost h;
-			BfStatus st;
-			bool fired;
-
-			test_host_init(&h);
-			test_fault_arm(&h, faults[k].fault, n, false);
-			st = scan_path(&h.host, files[0]);
-			fired = test_fault_fired(&h);
-			EXPECT_EQ(h.live_allocs, 0);
-			EXPECT_EQ(h.open_files, 0);
-			EXPECT_EQ(st, fired ? faults[k].want : BF_OK);
-			if (!fired || test_failed())
-				break;
-		}
-		EXPECT(n > 2);
-	}
+	test_every_fault(scan_one, false);
 }
