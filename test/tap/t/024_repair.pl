@@ -186,5 +186,13 @@ unlink "$live/" . sql(q{SELECT ledger_id FROM bifang.ledgers WHERE table_name = 
 is(sql(q{SELECT first_entry, last_entry FROM bifang.repair('m')}), '0|9', 'whose entries are gone');
 is(sql(q{SELECT * FROM bifang.manifest('m')}), '', 'is not told of');
 is(sql('SELECT count(*) FROM m'), '0', 'the table has none');
+
+# A ledger that is open for writers is closed: nobody appends behind a hole.
+sql(q{CREATE FOREIGN TABLE open (i int) SERVER lake; INSERT INTO open SELECT generate_series(1, 10000)});
+my $open = sql(q{SELECT ledger_id FROM bifang.ledger WHERE table_name = 'open'});
+is(sql("SELECT state FROM bifang.ledger WHERE ledger_id = $open"), 'o', 'an open ledger');
+overwrite("$live/$open/00000000000000000000.log", int((-s "$live/$open/00000000000000000000.log") / 2), 'junk');
+is(sql(q{SELECT count(*) > 0 FROM bifang.repair('open')}), 't', 'whose bytes are not what they should be');
+is(sql("SELECT state FROM bifang.ledger WHERE ledger_id = $open"), 'c', 'is closed with what is left');
 $node->stop;
 done_testing();
