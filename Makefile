@@ -27,7 +27,9 @@ CORE_LIBS = -lzstd -llz4 -lsnappy -lz -lbrotlidec -ljansson -lxxhash -lm
 # -MMD: headers are dependencies, which PGXS leaves to us.
 PG_CPPFLAGS = -I$(SRC)src -I$(libpq_srcdir) -D_GNU_SOURCE -MMD -MP
 # Whether a result is set depends on a status that gcc cannot follow; the sanitized build looks after it.
-PG_CFLAGS = -std=gnu11 -O2 -Wno-declaration-after-statement -Wno-maybe-uninitialized
+PG_CFLAGS = -std=gnu11 -O2 -Wno-declaration-after-statement -Wno-maybe-uninitialized $(SHADOW)
+# What servers from 16 on ask for, so that all tell the same; clang does not know it.
+SHADOW = $(shell $(CC) -Werror -Wshadow=compatible-local -E -x c /dev/null >/dev/null 2>&1 && echo -Wshadow=compatible-local)
 EXPORTS = $(SRC)src/pg/exports.map
 SHLIB_LINK = $(CORE_LIBS) -lpq -Wl,--version-script=$(EXPORTS)
 

@@ -8,10 +8,11 @@ set -e
 exec 9>"$RUN/stage.lock"
 flock 9
 
-# With CHECKED the assertions of both worlds are compiled in; the server has what they call.
+# With CHECKED the assertions of both worlds are compiled in; the server has what they call. A warning
+# is a failure then.
 objects=$ROOT/build/pg flags=
 if [ -n "$CHECKED" ]; then
-	objects=$ROOT/build/pg-checked flags="-DUSE_ASSERT_CHECKING -DBF_DEBUG"
+	objects=$ROOT/build/pg-checked flags="-DUSE_ASSERT_CHECKING -DBF_DEBUG -Werror"
 fi
 # A Makefile of its own there: PGXS takes the directory of the first one for VPATH, and through that
 # would find what `make` has left beside the sources.

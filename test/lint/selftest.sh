@@ -315,6 +315,21 @@ refused nested-externs <<<'#define CALLS(type, name) type name(int)
 static int f(void) { CALLS(int, bf_plant); return bf_plant(1); } int (*bf_f)(void) = f;'
 refused vla <<<'static int f(int n) { char a[n]; a[0] = 1; return a[0]; } int (*bf_f)(int) = f;'
 
+# So it is with the server's headers, and a name in a block is no other's, whatever version asks for that.
+if "${PG_CONFIG:-pg_config}" --pgxs >/dev/null 2>&1; then
+	plant_pg() {
+		{ echo '#include "postgres.h"' && echo "$2"; } >src/pg/plant.c
+		make -s src/pg/plant.o COPT=-Werror >out 2>&1 && result 1 "the compiler is content with $2"
+		grep -q -- "-Werror=$1" out
+		result $? "the compiler does not say $1 of $2"
+		rm -f src/pg/plant.c src/pg/plant.[do]
+	}
+	plant_pg shadow=compatible-local 'static int f(int n) { for (int i = 0; i < n; i++) { int n = i; if (n > 3) return n; } return 0; } extern int (*bifang_f)(int); int (*bifang_f)(int) = f;'
+	plant_pg missing-prototypes 'int bifang_plant(void) { return 1; }'
+else
+	skipped=$((skipped + 2))
+fi
+
 # --- kinds.pl -----------------------------------------------------------------------------------
 plant src/pg/lake/plant.c 'a kind of tables is told by comparing "lake"' <<<'static int a = strcmp(kind, "lake") == 0;'
 plant src/pg/lake/plant2.c 'a kind of tables is told by comparing "kafka_dir"' <<<$'static int a = !pg_strcasecmp("kafka_dir",\n\tkind);'
