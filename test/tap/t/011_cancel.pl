@@ -96,7 +96,8 @@ $node->safe_psql('postgres', 'CREATE FOREIGN TABLE short (i bigint) SERVER lake'
 ($rc, $out, $err) = outcome($node, join('', map {
 	sprintf "SET statement_timeout = %d;\nINSERT INTO short SELECT g FROM generate_series(1, %d) g;\n", 1 + $_ % 6, 1 + 211 * ($_ % 97)
 } 1 .. 1500), on_error_stop => 0);
-my @said = grep { /\S/ && !/canceling statement due to statement timeout/ } split /\n/, $err;
+# At COMMIT the server has put the timer away, and no longer knows whose cancel it still finds.
+my @said = grep { /\S/ && !/canceling statement due to (?:statement timeout|user request)/ } split /\n/, $err;
 is(join("\n", @said), '', 'statements that end early say so and nothing else');
 
 # Cancelled by another session and by Ctrl-C in psql.
