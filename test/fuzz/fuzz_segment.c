@@ -1,7 +1,8 @@
 /*
  * Any bytes as the files of a partition directory. Numbers from the end of the input say how the
  * rest is cut into .index, .timeindex, .txnindex, .snapshot and .log, and whether the log's
- * checksums are put right. What an index search gives must be what a walk without index gives.
+ * checksums are put right. What an index search gives must be what a walk without index gives, and
+ * open transactions found by headers those that reading all batches finds.
  */
 #include "fuzz/fuzz.h"
 
@@ -119,6 +120,35 @@ walk(int64_t first, int64_t last, bool strict, Batch *out)
 	return n;
 }
 
+/* -1 = an error. */
+static int64_t
+stable_offset(bool check_all)
+{
+	BfArena *a = fuzz_arena((size_t) 64 << 20);
+	BfLogDir *d;
+	BfError err;
+	int64_t stable;
+
+	FUZZ_CHECK(bf_log_dir_open(a, dir, NULL, &d, &err) == BF_OK);
+	if (check_all)
+		bf_log_dir_check_all(d);
+	if (bf_log_dir_stable_offset(d, &stable, &err) != BF_OK)
+		stable = -1;
+	FUZZ_CHECK(stable >= -1);
+	bf_arena_free(a);
+	return stable;
+}
+
+/* Where all checksums are right headers alone say the same. */
+static void
+compare_stable_offsets(void)
+{
+	int64_t checked = stable_offset(true);
+
+	if (checked >= 0)
+		FUZZ_CHECK(stable_offset(false) == checked);
+}
+
 static void
 look_up(int64_t t)
 {
@@ -172,6 +202,7 @@ bf_fuzz_segment(const uint8_t *data, size_t size)
 	put_file("log", log, in.size - at);
 	free(log);
 	look_up(t);
+	compare_stable_offsets();
 	n = walk(0, BF_ENTRY_MAX, false, all);
 	if (n > 0 && n < BATCHES_MAX)
 	{
