@@ -452,6 +452,8 @@ TEST(txn_flipped_length_passes_over_a_batch)
 	}
 }
 
+/* One that is open begins at 32, and at 48, which is one bit away, another batch of a transaction.
+ */
 TEST(txn_flipped_bits_of_a_txnindex)
 {
 	Log *l = new_log("index-0");
@@ -459,16 +461,16 @@ TEST(txn_flipped_bits_of_a_txnindex)
 
 	add_data(l, 2, 10, 9000);
 	end_txn(l, 2, false);
-	add_data(l, 0, 10, 9000);
-	end_txn(l, 2, false);
+	add_data(l, -1, 21, 9000);
 	add_data(l, 3, 10, 9000);
+	add_data(l, -1, 6, 9000);
 	add_data(l, 1, 10, 9000);
 	end_txn(l, 1, false);
-	end_txn(l, 0, true);
 	add_data(l, 1, 10, 9000);
 	end_txn(l, 1, false);
 	add_data(l, -1, 10, 9000);
 	close_segment(l);
+	EXPECT_EQ(stable_offset(l, l->next), 32);
 	check_stable(l);
 	segment_path(l, 0, "txnindex", path, sizeof path);
 	for (int at = 0; at < 3 * 34; at++)
