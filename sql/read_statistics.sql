@@ -60,8 +60,9 @@ DELETE FROM pg_statistic WHERE starelid = 'orders'::regclass;
 CREATE FOREIGN TABLE other (nr numeric OPTIONS (column_name 'order_id'), customer_id numeric, items smallint, amount float8, t timestamptz OPTIONS (meta 'timestamp'))
 	SERVER rs OPTIONS (location :'orders');
 SELECT about('SELECT * FROM other WHERE nr < 60000', 60000), about('SELECT DISTINCT items FROM other', 9), about('SELECT DISTINCT t FROM other', 200);
-ALTER FOREIGN TABLE other ALTER COLUMN items TYPE bigint;
-SELECT about('SELECT DISTINCT items FROM other', 9);
+-- Bounds of before the column had that type don't count.
+ALTER FOREIGN TABLE other ALTER COLUMN nr TYPE bigint;
+SELECT about('SELECT * FROM other WHERE nr < 60000', 60000);
 
 -- Plain files: nothing before one was read, then all that footers say; of one value it is known to be the only one.
 \set rowgroups :data '/parquet/rowgroups.parquet'
@@ -118,20 +119,26 @@ DROP FOREIGN TABLE counted;
 -- Bounds are values of rows: functions that may tell them see none where the role may not see all rows.
 CREATE ROLE regress_statistics;
 GRANT USAGE ON SCHEMA rs TO regress_statistics;
-CREATE FUNCTION tells(a bigint, b bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE SEQUENCE told;
+CREATE FUNCTION tells(a bigint, b bigint) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-	PERFORM set_config('rs.told', (current_setting('rs.told')::int + 1)::text, false);
+	PERFORM nextval('rs.told');
 	RETURN a < b;
 END$$;
 CREATE OPERATOR <<< (PROCEDURE = tells, LEFTARG = bigint, RIGHTARG = bigint, RESTRICT = scalarltsel);
-CREATE VIEW mine WITH (security_barrier) AS SELECT * FROM orders WHERE order_id % 2 = 0;
-GRANT SELECT ON mine TO regress_statistics;
-SET rs.told = 0;
-SELECT expected('SELECT * FROM orders WHERE customer_id <<< 100::bigint') > 0 AS planned, current_setting('rs.told') <> '0' AS told;
-SET rs.told = 0;
+-- Plans alone: a role that may not read the table learns so only when the plan is to run.
+CREATE FUNCTION told_by(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN expected(query) > 0;
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN 'permission denied';
+END$$;
+SELECT told_by('SELECT * FROM orders WHERE customer_id <<< 100::bigint'), (SELECT is_called FROM told) AS told;
+ALTER SEQUENCE told RESTART;
 SET ROLE regress_statistics;
-SELECT expected('SELECT * FROM mine WHERE customer_id <<< 100::bigint') > 0 AS planned, current_setting('rs.told') <> '0' AS told;
+SELECT told_by('SELECT * FROM orders WHERE customer_id <<< 100::bigint');
 RESET ROLE;
+SELECT is_called AS told FROM told;
 
 COPY (SELECT 1) TO PROGRAM 'cat > /dev/null; rm -rf copy-of-orders-*';
 DROP SCHEMA rs CASCADE;
