@@ -8,10 +8,12 @@
 
 #define BFI_OFFLOAD_MAGIC "BFOFFLD1"
 #define BFI_OFFLOAD_TAIL_MAGIC "BFOFTAIL"
-#define BFI_OFFLOAD_VERSION 1
+#define BFI_OFFLOAD_VERSION 2
+#define BFI_OFFLOAD_VERSION_OLDEST 1
 #define BFI_OFFLOAD_HEADER_BYTES 24
 #define BFI_OFFLOAD_RECORD_BYTES 48
 #define BFI_OFFLOAD_BLOCK_RECORDS 1024
+#define BFI_OFFLOAD_BLOCK_ENTRIES 65536
 #define BFI_OFFLOAD_ROOT_BYTES 40
 #define BFI_OFFLOAD_ROOT_BLOCK_BYTES 32
 #define BFI_OFFLOAD_TAIL_BYTES 24
@@ -23,25 +25,14 @@ _Static_assert(sizeof BFI_OFFLOAD_MAGIC - 1 == 8 && sizeof BFI_OFFLOAD_TAIL_MAGI
 _Static_assert(BFI_OFFLOAD_SCHEMA_BYTES_MAX < BFI_OFFLOAD_ROOT_BYTES_MAX,
 			   "a root has room for any schema");
 
-/* One record of an index block. */
-typedef struct BfiOffloadRecord
-{
-	int64_t first;
-	int64_t last;
-	int64_t position;
-	int32_t length;
-	int32_t n_records;
-	int64_t min_timestamp;
-	int64_t max_timestamp;
-} BfiOffloadRecord;
-
 /* One block as the root names it. */
 typedef struct BfiOffloadBlock
 {
 	int64_t first;
 	int64_t last;
 	int64_t position;
-	int32_t n;
+	int32_t n;		   /* records */
+	uint32_t n_bounds; /* bytes behind them */
 } BfiOffloadBlock;
 
 /* Over any source: files, and bytes in memory in tests. */

@@ -53,6 +53,13 @@ find_root(BfSource *source, int64_t *position, uint32_t *length, BfError *err)
 	return BF_OK;
 }
 
+/* Without its checksum. */
+static int64_t
+block_bytes(const BfiOffloadBlock *b)
+{
+	return (int64_t) b->n * BFI_OFFLOAD_RECORD_BYTES + b->n_bounds;
+}
+
 /* The blocks must follow each other from the end of the data to the root, and so must their
  * entries from 0 to the number of entries. */
 static BfStatus
@@ -71,17 +78,19 @@ parse_blocks(BfOffloadFile *f, const uint8_t *p, int64_t root_at, BfError *err)
 		b->last = (int64_t) bf_load64be(p + 8);
 		b->position = (int64_t) bf_load64be(p + 16);
 		b->n = (int32_t) bf_load32be(p + 24);
+		b->n_bounds = bf_load32be(p + 28);
 		if (i == 0)
 			position = b->position;
 		BF_DATA(err,
 				b->first == entry && b->last >= b->first && b->last <= BF_ENTRY_MAX && b->n > 0 &&
-					b->n <= BFI_OFFLOAD_BLOCK_RECORDS && b->position == position &&
+					b->n <= BFI_OFFLOAD_BLOCK_RECORDS &&
+					b->n_bounds <= BF_OFFLOAD_BOUNDS_BYTES_MAX && b->position == position &&
 					b->position >= f->data_start && b->position < root_at,
 				root_at, "index block %d with entries %lld-%lld at %lld does not fit the file", i,
 				(long long) b->first, (long long) b->last, (long long) b->position);
 		entry = b->last + 1;
 		batches += b->n;
-		position += b->n * BFI_OFFLOAD_RECORD_BYTES + 4;
+		position += block_bytes(b) + 4;
 	}
 	BF_DATA(
 		err, entry == f->info.n_entries && batches == f->info.n_batches && position == root_at,
@@ -145,7 +154,8 @@ check_header(BfOffloadFile *f, BfError *err)
 		return BF_OK;
 	BF_TRY(bf_source_window(f->source, 0, BFI_OFFLOAD_HEADER_BYTES + schema_len, &p, err));
 	BF_DATA(err, memcmp(p, BFI_OFFLOAD_MAGIC, 8) == 0, 0, "not an offload file");
-	if (bf_load32be(p + 8) != BFI_OFFLOAD_VERSION || bf_load32be(p + 12) != 0)
+	if (bf_load32be(p + 8) < BFI_OFFLOAD_VERSION_OLDEST ||
+		bf_load32be(p + 8) > BFI_OFFLOAD_VERSION || bf_load32be(p + 12) != 0)
 		BF_FAIL_AT(err, BF_ERR_UNSUPPORTED, 8, "version %u with flags %x is not supported",
 				   bf_load32be(p + 8), bf_load32be(p + 12));
 	BF_DATA(err,
@@ -206,10 +216,10 @@ struct BfOffloadWalk
 	BfOffloadFile *file; /* borrowed */
 	BfRangeSet ranges;	 /* owned copy */
 	const BfHost *host;
-	BfiOffloadRecord *records; /* of the loaded block */
-	int32_t block;			   /* -1 = none loaded */
-	int32_t at;				   /* next record of the block to look at */
-	int32_t group_end;		   /* records before this are in `bytes` */
+	BfOffloadRecord *records; /* of the loaded block */
+	int32_t block;			  /* -1 = none loaded */
+	int32_t at;				  /* next record of the block to look at */
+	int32_t group_end;		  /* records before this are in `bytes` */
 	BfBuffer *bytes;
 	int64_t bytes_position; /* in the file */
 };
@@ -237,25 +247,25 @@ bf_offload_walk_new(BfArena *a, BfOffloadFile *f, const BfRangeSet *ranges, BfOf
 	return BF_OK;
 }
 
+/* The records of a block into `records`; *bounds are valid until the file is read again. */
 static BfStatus
-load_block(BfOffloadWalk *w, int32_t number, BfError *err)
+read_block(const BfOffloadFile *f, int32_t number, BfOffloadRecord *records, BfView *bounds,
+		   BfError *err)
 {
-	const BfOffloadFile *f = w->file;
 	const BfiOffloadBlock *b = &f->blocks[number];
-	size_t len = (size_t) b->n * BFI_OFFLOAD_RECORD_BYTES;
+	size_t len = (size_t) block_bytes(b);
 	int64_t entry = b->first;
 	int64_t position = -1;
 	const uint8_t *p;
 
-	BF_ASSERT(number > w->block && number < f->n_blocks);
-	w->block = -1;
+	BF_ASSERT(number >= 0 && number < f->n_blocks);
 	BF_TRY(bf_source_window(f->source, b->position, len + 4, &p, err));
 	BF_DATA(err, bf_crc32c(p, len) == bf_load32be(p + len), b->position,
 			"the checksum of the index block of entries %lld-%lld is wrong", (long long) b->first,
 			(long long) b->last);
 	for (int32_t i = 0; i < b->n; i++, p += BFI_OFFLOAD_RECORD_BYTES)
 	{
-		BfiOffloadRecord *r = &w->records[i];
+		BfOffloadRecord *r = &records[i];
 
 		r->first = (int64_t) bf_load64be(p);
 		r->last = (int64_t) bf_load64be(p + 8);
@@ -279,13 +289,59 @@ load_block(BfOffloadWalk *w, int32_t number, BfError *err)
 	BF_DATA(err, entry == b->last + 1, b->position,
 			"the index block ends before entry %lld, expected %lld", (long long) entry,
 			(long long) b->last + 1);
+	*bounds = (BfView){p, b->n_bounds};
+	return BF_OK;
+}
+
+static BfStatus
+load_block(BfOffloadWalk *w, int32_t number, BfError *err)
+{
+	BfView bounds;
+
+	BF_ASSERT(number > w->block);
+	w->block = -1;
+	BF_TRY(read_block(w->file, number, w->records, &bounds, err));
 	w->block = number;
 	w->at = w->group_end = 0;
 	return BF_OK;
 }
 
+BfRange
+bf_offload_block_entries(const BfOffloadFile *f, int32_t number)
+{
+	BF_ASSERT(number >= 0 && number < f->n_blocks);
+	return (BfRange){f->blocks[number].first, f->blocks[number].last};
+}
+
+bool
+bf_offload_block_has_bounds(const BfOffloadFile *f, int32_t number)
+{
+	BF_ASSERT(number >= 0 && number < f->n_blocks);
+	return f->blocks[number].n_bounds > 0;
+}
+
+BfStatus
+bf_offload_block(BfArena *a, BfOffloadFile *f, int32_t number, const BfOffloadRecord **records,
+				 int32_t *n, BfView *bounds, BfError *err)
+{
+	BfOffloadRecord *all;
+	BfStatus status;
+
+	BF_ASSERT(number >= 0 && number < f->n_blocks);
+	*n = f->blocks[number].n;
+	*bounds = (BfView){NULL, 0};
+	BF_NEW_RAW(a, all, *n, err);
+	*records = all;
+	status = read_block(f, number, all, bounds, err);
+	if (status != BF_ERR_CORRUPT)
+		return status;
+	*n = 0;
+	bf_error_clear(err);
+	return BF_OK;
+}
+
 static bool
-wanted(const BfOffloadWalk *w, const BfiOffloadRecord *r)
+wanted(const BfOffloadWalk *w, const BfOffloadRecord *r)
 {
 	int32_t i = bf_rangeset_seek(&w->ranges, r->first);
 
@@ -349,7 +405,7 @@ static BfStatus
 read_group(BfOffloadWalk *w, BfError *err)
 {
 	const BfOffloadFile *f = w->file;
-	const BfiOffloadRecord *first = &w->records[w->at];
+	const BfOffloadRecord *first = &w->records[w->at];
 	int64_t start = first->position - 4;
 	int64_t end = first->position + first->length;
 	int32_t n = f->blocks[w->block].n;
@@ -358,7 +414,7 @@ read_group(BfOffloadWalk *w, BfError *err)
 	BF_ASSERT(w->at < n && wanted(w, first));
 	for (int32_t i = w->at + 1; i < n && w->records[i].position - 4 - end <= HOLE_BYTES_MAX; i++)
 	{
-		const BfiOffloadRecord *r = &w->records[i];
+		const BfOffloadRecord *r = &w->records[i];
 
 		BF_ASSERT(r->position - 4 >= end);
 		if (r->position + r->length - start > GROUP_BYTES_MAX)
@@ -379,7 +435,7 @@ read_group(BfOffloadWalk *w, BfError *err)
 }
 
 static BfStatus
-check_batch(const BfiOffloadRecord *r, const uint8_t *batch, BfBatchHeader *h, BfError *err)
+check_batch(const BfOffloadRecord *r, const uint8_t *batch, BfBatchHeader *h, BfError *err)
 {
 	BF_DATA(err, bf_load32be(batch - 4) == (uint32_t) r->length, r->position - 4,
 			"a batch has %u bytes, the index says %d", bf_load32be(batch - 4), r->length);
@@ -399,7 +455,7 @@ walk_next(BfOffloadWalk *w, BfBatchHeader *h, const uint8_t **batch, int64_t *po
 {
 	for (;;)
 	{
-		const BfiOffloadRecord *r;
+		const BfOffloadRecord *r;
 
 		BF_TRY(bf_check_cancel(w->host, err));
 		if (w->block < 0 || w->at == w->file->blocks[w->block].n)

@@ -9,6 +9,8 @@
 /* From here on a batch is copied inside the kernel; below, its bytes are at hand anyway. */
 #define COPY_BYTES_MIN (64 << 10)
 #define INDEX_BYTES_MAX ((size_t) 2 << 30)
+/* Rows that somebody sees together. */
+#define ROWS_AT_ONCE 1024
 
 typedef struct Writer
 {
@@ -18,8 +20,13 @@ typedef struct Writer
 	BfLiveWalk *walk;
 	BfCodecContext *codec;
 	BfBuffer *scratch;
-	BfBuffer *records; /* BfiOffloadRecord */
-	BfBuffer *encoded; /* block or root being built */
+	const BfOffloadRows *rows; /* NULL = nobody wants to see them */
+	BfView *values;			   /* of rows that were not shown yet */
+	BfBuffer *records;		   /* BfOffloadRecord */
+	BfBuffer *blocks;		   /* BfiOffloadBlock; positions come last */
+	BfBuffer *bounds;		   /* of all blocks, one after the other */
+	BfBuffer *encoded;		   /* block or root being built */
+	int64_t blocked;		   /* records that are in blocks */
 	const char *source_path;
 	int source; /* of source_path; -1 = none */
 	int64_t min_timestamp;
@@ -53,13 +60,32 @@ write_header(Writer *w, const char *schema, size_t schema_len, BfError *err)
 	return bf_publish_write(w->out, schema, schema_len, err);
 }
 
+static BfStatus
+show(Writer *w, int32_t n, BfError *err)
+{
+	BF_ASSERT(n >= 0 && n <= ROWS_AT_ONCE);
+	return n > 0 ? w->rows->see(w->rows->arg, w->values, n, err) : BF_OK;
+}
+
+static void
+note_time(BfOffloadRecord *out, int64_t timestamp)
+{
+	if (timestamp < 0)
+		return;
+	if (out->min_timestamp < 0 || timestamp < out->min_timestamp)
+		out->min_timestamp = timestamp;
+	if (timestamp > out->max_timestamp)
+		out->max_timestamp = timestamp;
+}
+
 /* Decodes the batch: that it can be is the reason why its original may be deleted later. */
 static BfStatus
 examine(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t position,
-		BfiOffloadRecord *out, BfError *err)
+		BfOffloadRecord *out, BfError *err)
 {
 	BfRecordIter it;
 	BfRecord r;
+	int32_t n = 0;
 	bool more;
 
 	out->first = h->base_offset;
@@ -73,13 +99,16 @@ examine(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t positio
 		BF_ASSERT(out->min_timestamp <= out->max_timestamp);
 		BF_TRY(bf_records_next(&it, &r, &more, err));
 		if (!more)
-			return BF_OK;
-		if (r.timestamp < 0)
+			return w->rows != NULL ? show(w, n, err) : BF_OK;
+		note_time(out, r.timestamp);
+		if (w->rows == NULL)
 			continue;
-		if (out->min_timestamp < 0 || r.timestamp < out->min_timestamp)
-			out->min_timestamp = r.timestamp;
-		if (r.timestamp > out->max_timestamp)
-			out->max_timestamp = r.timestamp;
+		w->values[n++] = r.value_null ? (BfView){NULL, 0} : r.value;
+		if (n == ROWS_AT_ONCE)
+		{
+			BF_TRY(show(w, n, err));
+			n = 0;
+		}
 	}
 }
 
@@ -103,6 +132,42 @@ copy_batch(Writer *w, const BfBatchHeader *h, const uint8_t *batch, int64_t posi
 	return bf_publish_copy(w->out, w->source, position, h->total_bytes, err);
 }
 
+/* The records from the last block's end on are a block. */
+static BfStatus
+end_block(Writer *w, BfError *err)
+{
+	const BfOffloadRecord *records = (const BfOffloadRecord *) (const void *) w->records->data;
+	int64_t n = (int64_t) (w->records->len / sizeof *records);
+	BfiOffloadBlock b = {.first = records[w->blocked].first,
+						 .last = records[n - 1].last,
+						 .n = (int32_t) (n - w->blocked)};
+	size_t before = w->bounds->len;
+
+	BF_ASSERT(b.n > 0 && b.n <= BFI_OFFLOAD_BLOCK_RECORDS);
+	if (w->rows != NULL)
+		BF_TRY(w->rows->finish_block(w->rows->arg, w->bounds, err));
+	if (w->bounds->len - before > BF_OFFLOAD_BOUNDS_BYTES_MAX)
+		w->bounds->len = before;
+	b.n_bounds = (uint32_t) (w->bounds->len - before);
+	w->blocked = n;
+	return bf_buffer_append(w->blocks, &b, sizeof b, err);
+}
+
+/* Ends the block when it is large enough, or at the end. */
+static BfStatus
+cut_block(Writer *w, bool end, BfError *err)
+{
+	const BfOffloadRecord *records = (const BfOffloadRecord *) (const void *) w->records->data;
+	int64_t n = (int64_t) (w->records->len / sizeof *records);
+
+	BF_ASSERT(w->blocked <= n);
+	if (w->blocked == n ||
+		(!end && n - w->blocked < BFI_OFFLOAD_BLOCK_RECORDS &&
+		 records[n - 1].last - records[w->blocked].first + 1 < BFI_OFFLOAD_BLOCK_ENTRIES))
+		return BF_OK;
+	return end_block(w, err);
+}
+
 static BfStatus
 write_data(Writer *w, int64_t n_entries, BfError *err)
 {
@@ -111,7 +176,7 @@ write_data(Writer *w, int64_t n_entries, BfError *err)
 	for (;;)
 	{
 		BfBatchHeader h;
-		BfiOffloadRecord r;
+		BfOffloadRecord r;
 		const uint8_t *batch;
 		const char *path;
 		int64_t position;
@@ -134,13 +199,14 @@ write_data(Writer *w, int64_t n_entries, BfError *err)
 		BF_TRY(copy_batch(w, &h, batch, position, path, err));
 		BF_ASSERT(bf_publish_position(w->out) == r.position + r.length);
 		BF_TRY(bf_buffer_append(w->records, &r, sizeof r, err));
+		BF_TRY(cut_block(w, false, err));
 		if (r.min_timestamp >= 0 && (w->min_timestamp < 0 || r.min_timestamp < w->min_timestamp))
 			w->min_timestamp = r.min_timestamp;
 		if (r.max_timestamp > w->max_timestamp)
 			w->max_timestamp = r.max_timestamp;
 	}
 	BF_ASSERT(next == n_entries);
-	return BF_OK;
+	return cut_block(w, true, err);
 }
 
 static BfStatus
@@ -150,7 +216,7 @@ seal(BfBuffer *b, BfError *err)
 }
 
 static BfStatus
-write_block(Writer *w, const BfiOffloadRecord *records, size_t n, BfError *err)
+write_block(Writer *w, const BfOffloadRecord *records, size_t n, BfView bounds, BfError *err)
 {
 	BfBuffer *b = w->encoded;
 
@@ -158,7 +224,7 @@ write_block(Writer *w, const BfiOffloadRecord *records, size_t n, BfError *err)
 	b->len = 0;
 	for (size_t i = 0; i < n; i++)
 	{
-		const BfiOffloadRecord *r = &records[i];
+		const BfOffloadRecord *r = &records[i];
 
 		BF_ASSERT(i == 0 ||
 				  (r->first == r[-1].last + 1 && r->position == r[-1].position + r[-1].length + 4));
@@ -171,31 +237,43 @@ write_block(Writer *w, const BfiOffloadRecord *records, size_t n, BfError *err)
 		BF_TRY(bf_buffer_u64be(b, (uint64_t) r->max_timestamp, err));
 	}
 	BF_ASSERT(b->len == n * BFI_OFFLOAD_RECORD_BYTES);
+	BF_TRY(bf_buffer_append(b, bounds.ptr, bounds.len, err));
 	BF_TRY(seal(b, err));
 	return bf_publish_write(w->out, b->data, b->len, err);
+}
+
+/* Gives the blocks their positions. */
+static BfStatus
+write_blocks(Writer *w, BfiOffloadBlock *blocks, size_t n_blocks, BfError *err)
+{
+	const BfOffloadRecord *records = (const BfOffloadRecord *) (const void *) w->records->data;
+	BfView bounds = {w->bounds->data, 0};
+
+	for (size_t i = 0; i < n_blocks; i++)
+	{
+		BF_TRY(bf_check_cancel(w->host, err));
+		blocks[i].position = bf_publish_position(w->out);
+		bounds.len = blocks[i].n_bounds;
+		BF_ASSERT(records->first == blocks[i].first);
+		BF_TRY(write_block(w, records, (size_t) blocks[i].n, bounds, err));
+		records += blocks[i].n;
+		if (bounds.len > 0)
+			bounds.ptr += bounds.len;
+	}
+	return BF_OK;
 }
 
 /* Index blocks; then the root, whose block list needs their positions. */
 static BfStatus
 write_index(Writer *w, int64_t n_entries, const char *schema, size_t schema_len, BfError *err)
 {
-	const BfiOffloadRecord *records = (const BfiOffloadRecord *) (const void *) w->records->data;
-	size_t n = w->records->len / sizeof *records;
-	size_t n_blocks = (n + BFI_OFFLOAD_BLOCK_RECORDS - 1) / BFI_OFFLOAD_BLOCK_RECORDS;
-	int64_t *positions;
+	BfiOffloadBlock *blocks = (BfiOffloadBlock *) (void *) w->blocks->data;
+	size_t n = w->records->len / sizeof(BfOffloadRecord);
+	size_t n_blocks = w->blocks->len / sizeof *blocks;
 	BfBuffer *b = w->encoded;
 
-	BF_ASSERT((n == 0) == (n_entries == 0) && w->records->len % sizeof *records == 0);
-	BF_NEW_RAW(w->arena, positions, n_blocks, err);
-	for (size_t i = 0; i < n_blocks; i++)
-	{
-		size_t at = i * BFI_OFFLOAD_BLOCK_RECORDS;
-		size_t count = n - at < BFI_OFFLOAD_BLOCK_RECORDS ? n - at : BFI_OFFLOAD_BLOCK_RECORDS;
-
-		BF_TRY(bf_check_cancel(w->host, err));
-		positions[i] = bf_publish_position(w->out);
-		BF_TRY(write_block(w, records + at, count, err));
-	}
+	BF_ASSERT((n == 0) == (n_entries == 0) && w->blocked == (int64_t) n);
+	BF_TRY(write_blocks(w, blocks, n_blocks, err));
 	b->len = 0;
 	BF_TRY(bf_buffer_u64be(b, (uint64_t) n_entries, err));
 	BF_TRY(bf_buffer_u64be(b, n, err));
@@ -206,14 +284,11 @@ write_index(Writer *w, int64_t n_entries, const char *schema, size_t schema_len,
 	BF_TRY(bf_buffer_append(b, schema, schema_len, err));
 	for (size_t i = 0; i < n_blocks; i++)
 	{
-		size_t at = i * BFI_OFFLOAD_BLOCK_RECORDS;
-		size_t count = n - at < BFI_OFFLOAD_BLOCK_RECORDS ? n - at : BFI_OFFLOAD_BLOCK_RECORDS;
-
-		BF_TRY(bf_buffer_u64be(b, (uint64_t) records[at].first, err));
-		BF_TRY(bf_buffer_u64be(b, (uint64_t) records[at + count - 1].last, err));
-		BF_TRY(bf_buffer_u64be(b, (uint64_t) positions[i], err));
-		BF_TRY(bf_buffer_u32be(b, (uint32_t) count, err));
-		BF_TRY(bf_buffer_u32be(b, 0, err));
+		BF_TRY(bf_buffer_u64be(b, (uint64_t) blocks[i].first, err));
+		BF_TRY(bf_buffer_u64be(b, (uint64_t) blocks[i].last, err));
+		BF_TRY(bf_buffer_u64be(b, (uint64_t) blocks[i].position, err));
+		BF_TRY(bf_buffer_u32be(b, (uint32_t) blocks[i].n, err));
+		BF_TRY(bf_buffer_u32be(b, blocks[i].n_bounds, err));
 	}
 	BF_ASSERT(b->len ==
 			  BFI_OFFLOAD_ROOT_BYTES + schema_len + n_blocks * BFI_OFFLOAD_ROOT_BLOCK_BYTES);
@@ -252,6 +327,9 @@ write_file(Writer *w, const char *ledger_dir, const BfLogTail *tail, int64_t n_e
 	BF_TRY(bf_buffer_new(w->arena, BF_BATCH_BYTES_MAX, &w->scratch, err));
 	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->records, err));
 	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->encoded, err));
+	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->blocks, err));
+	BF_TRY(bf_buffer_new(w->arena, INDEX_BYTES_MAX, &w->bounds, err));
+	BF_NEW_RAW(w->arena, w->values, ROWS_AT_ONCE, err);
 	BF_TRY(bf_live_walk_new(w->arena, ledger_dir, tail, &all, NULL, &w->walk, err));
 	BF_TRY(bf_publish_begin(w->arena, path, &w->out, err));
 	BF_TRY(write_header(w, schema, schema_len, err));
@@ -264,10 +342,15 @@ write_file(Writer *w, const char *ledger_dir, const BfLogTail *tail, int64_t n_e
 }
 
 BfStatus
-bf_offload_write(BfArena *a, const char *ledger_dir, const BfLogTail *tail, int64_t n_entries,
-				 const char *schema_json, const char *path, int64_t *bytes, BfError *err)
+bf_offload_write_shown(BfArena *a, const char *ledger_dir, const BfLogTail *tail, int64_t n_entries,
+					   const char *schema_json, const BfOffloadRows *rows, const char *path,
+					   int64_t *bytes, BfError *err)
 {
-	Writer w = {.host = bf_arena_host(a), .source = -1, .min_timestamp = -1, .max_timestamp = -1};
+	Writer w = {.host = bf_arena_host(a),
+				.rows = rows,
+				.source = -1,
+				.min_timestamp = -1,
+				.max_timestamp = -1};
 	BfStatus status;
 
 	BF_ASSERT(n_entries >= 0);
@@ -277,4 +360,12 @@ bf_offload_write(BfArena *a, const char *ledger_dir, const BfLogTail *tail, int6
 	status = write_file(&w, ledger_dir, tail, n_entries, schema_json, path, bytes, err);
 	bf_arena_free(w.arena);
 	return status == BF_OK ? BF_OK : bf_error_object(err, path);
+}
+
+BfStatus
+bf_offload_write(BfArena *a, const char *ledger_dir, const BfLogTail *tail, int64_t n_entries,
+				 const char *schema_json, const char *path, int64_t *bytes, BfError *err)
+{
+	return bf_offload_write_shown(a, ledger_dir, tail, n_entries, schema_json, NULL, path, bytes,
+								  err);
 }

@@ -51,7 +51,8 @@ mend(uint8_t *p, size_t size, unsigned what)
 		if (!inside(size, at, 32))
 			break;
 		block_at = bf_load64be(p + at + 16);
-		n = (uint64_t) bf_load32be(p + at + 24) * BFI_OFFLOAD_RECORD_BYTES;
+		n = (uint64_t) bf_load32be(p + at + 24) * BFI_OFFLOAD_RECORD_BYTES +
+			bf_load32be(p + at + 28);
 		if (inside(size, block_at, n + 4))
 			bf_store32be(p + block_at + n, bf_crc32c(p + block_at, n));
 	}

@@ -281,6 +281,33 @@ TEST(offload_damage_is_found)
 	EXPECT_EQ(epochs, 4 * n_good);
 }
 
+/* Files of before there were bounds, and of what may come. */
+TEST(offload_versions)
+{
+	static const BfStatus expected[] = {BF_ERR_UNSUPPORTED, BF_OK, BF_OK, BF_ERR_UNSUPPORTED};
+	static uint8_t bytes[1 << 16];
+	Model m;
+	BfArena *a = test_arena();
+	const char *path = test_path("l.bfo");
+	size_t size;
+
+	make_ledger(&m, "ledger", 12, 30);
+	REQUIRE_OK(
+		bf_offload_write(a, m.dir, NULL, model_end(&m).entry, SCHEMA, path, NULL, &test_err));
+	size = read_file(path, bytes, sizeof bytes);
+	REQUIRE(size < sizeof bytes);
+	EXPECT_EQ(bf_load32be(bytes + 8), BFI_OFFLOAD_VERSION);
+	for (uint32_t version = 0; version < 4; version++)
+	{
+		Bytes have;
+
+		bf_store32be(bytes + 8, version);
+		bf_store32be(bytes + 20,
+					 bf_crc32c_extend(bf_crc32c(bytes, 20), bytes + 24, strlen(SCHEMA)));
+		EXPECT_EQ(read_memory(a, bytes, size, &have), expected[version]);
+	}
+}
+
 TEST(offload_faults_leave_all_or_nothing)
 {
 	static const TestFault kinds[] = {TEST_FAULT_WRITE, TEST_FAULT_READ, TEST_FAULT_ALLOC,
