@@ -398,8 +398,25 @@ new_buffers(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 	return BF_OK;
 }
 
+/* What the index leaves of the ranges becomes what is wanted. */
 static BfStatus
-open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError *err)
+narrow(BfArena *a, LedgerReader *r, BfOffloadFile *file, const BfSchema *ledger,
+	   const BfSchema *table, const BfLedgerWhere *where, BfError *err)
+{
+	BfRangeSet *left;
+
+	if (where == NULL)
+		return BF_OK;
+	BF_NEW(a, left, 1, err);
+	*left = *r->want.ranges;
+	BF_TRY(bfi_offload_prune(a, file, ledger, table, where, left, r->counters, err));
+	r->want.ranges = left;
+	return BF_OK;
+}
+
+static BfStatus
+open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, const BfLedgerWhere *where,
+			BfError *err)
 {
 	BfSchema *ledger;
 	BfOffloadFile *file;
@@ -413,6 +430,7 @@ open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 	{
 		BF_TRY(bf_offload_open(a, r->path, r->counters, &file, err));
 		BF_TRY(bfi_ledger_offload_schema(a, file, &ledger, err));
+		BF_TRY(narrow(a, r, file, ledger, projection->schema, where, err));
 		BF_TRY(bf_offload_walk_new(a, file, r->want.ranges, &r->offload, err));
 	}
 	BF_TRY(map_columns(a, r, ledger, projection, err));
@@ -420,9 +438,10 @@ open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 }
 
 BfStatus
-bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
-					  const BfRangeSet *ranges, const BfProjection *projection,
-					  BfLogCounters *counters, BfReader **out, BfError *err)
+bf_exec_ledger_reader_where(BfArena *a, BfLedgerPlace place, const char *path,
+							const BfLogTail *tail, const BfRangeSet *ranges,
+							const BfProjection *projection, const BfLedgerWhere *where,
+							BfLogCounters *counters, BfReader **out, BfError *err)
 {
 	LedgerReader *r;
 
@@ -438,9 +457,18 @@ bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const B
 	BF_TRY_PTR(a, r->path, bf_arena_strdup(a, path), err);
 	r->counters = counters != NULL ? counters : &r->own_counters;
 	r->want.ranges = ranges;
-	r->want.expected = ranges->n > 0 ? ranges->ranges[0].first : -1;
-	if (open_reader(a, r, projection, err) != BF_OK)
+	if (open_reader(a, r, projection, where, err) != BF_OK)
 		return bf_error_object(err, path);
+	r->want.expected = r->want.ranges->n > 0 ? r->want.ranges->ranges[0].first : -1;
 	*out = &r->base;
 	return BF_OK;
+}
+
+BfStatus
+bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
+					  const BfRangeSet *ranges, const BfProjection *projection,
+					  BfLogCounters *counters, BfReader **out, BfError *err)
+{
+	return bf_exec_ledger_reader_where(a, place, path, tail, ranges, projection, NULL, counters,
+									   out, err);
 }

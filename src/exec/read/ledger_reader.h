@@ -16,6 +16,7 @@
 #define BF_EXEC_READ_LEDGER_READER_H
 
 #include "exec/read/ledger_schema.h"
+#include "exec/read/offload_prune.h"
 #include "exec/reader.h"
 #include "log/live.h"
 
@@ -26,5 +27,13 @@ extern BfStatus
 bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const BfLogTail *tail,
 					  const BfRangeSet *ranges, const BfProjection *projection,
 					  BfLogCounters *counters, BfReader **out, BfError *err) BF_MUST_CHECK;
+
+/* The same without entries of an offload file that its index rules out; the predicate is over the
+ * projection's schema. Others may fail it as well. */
+extern BfStatus
+bf_exec_ledger_reader_where(BfArena *a, BfLedgerPlace place, const char *path,
+							const BfLogTail *tail, const BfRangeSet *ranges,
+							const BfProjection *projection, const BfLedgerWhere *where,
+							BfLogCounters *counters, BfReader **out, BfError *err) BF_MUST_CHECK;
 
 #endif
