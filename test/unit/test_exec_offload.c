@@ -57,6 +57,7 @@ make_ledger(BfArena *a)
 	BfLedgerOptions options = {.codec = BF_CODEC_NONE};
 	BfArena *scratch = bf_arena_new(test_host(), "scratch", (size_t) 1 << 28);
 	BfLedgerWriter *w = NULL;
+	BfEncodedRows encoded;
 	BfBatch *b = NULL;
 	BfStatus s = bf_ledger_writer_open(a, dir, (BfLedgerEnd){0, 0, 0}, &options, &w, &test_err);
 
@@ -71,7 +72,10 @@ make_ledger(BfArena *a)
 			b->cols[c].n = 1000;
 		for (int32_t row = 0; row < 1000; row++)
 			fill_row(b, row, i + row, texts[row]);
-		s = bf_exec_ledger_append(w, &ledger_schema, b, NULL, 1000, time_of(i), scratch, &test_err);
+		bf_arena_reset(scratch);
+		s = bf_exec_ledger_encode(scratch, &ledger_schema, b, NULL, 1000, &encoded, &test_err);
+		if (s == BF_OK)
+			s = bf_exec_ledger_append(w, &encoded, time_of(i), &test_err);
 	}
 	if (s == BF_OK)
 		s = bf_ledger_writer_close(w, &test_err);

@@ -24,7 +24,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "log/offload.h"
+#include "exec/write/offload_rows.h"
 #include "pg/catalog/tail.h"
 #include "pg/lake/damage.h"
 #include "pg/lake/garbage.h"
@@ -248,6 +248,19 @@ entries_to_copy(const BifangLedger *l)
 	return n;
 }
 
+/* NULL: nothing can be said of its rows. */
+static const BfOffloadRows *
+rows_of(BfArena *arena, const char *schema_json)
+{
+	BfOffloadRows *rows = palloc(sizeof *rows);
+	BfError err = {0};
+	BfStatus status = bf_exec_offload_rows(arena, schema_json, rows, &err);
+
+	if (status == BF_ERR_NOMEM || status == BF_ERR_CANCEL || status == BF_ERR_HOST)
+		bifang_report(&err);
+	return status == BF_OK ? rows : NULL;
+}
+
 /* -1: the ledger is damaged, which keeps no others from being offloaded. */
 static int64
 copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
@@ -266,8 +279,9 @@ copy_ledger(const BifangLedger *l, int64 n_entries, const char *path)
 	if (status == BF_OK)
 	{
 		schema_json = pnstrdup((const char *) schema.ptr, schema.len);
-		status = bf_offload_write(arena, l->live_dir, bifang_ledger_tail(l, snap), n_entries,
-								  schema_json, path, &bytes, &err);
+		status =
+			bf_offload_write_shown(arena, l->live_dir, bifang_ledger_tail(l, snap), n_entries,
+								   schema_json, rows_of(arena, schema_json), path, &bytes, &err);
 	}
 	if (status != BF_OK && bifang_ledger_is_damaged(l, &err))
 	{

@@ -142,9 +142,35 @@ tail_of_unit(const BifangScan *s, const BfScanUnit *u)
 			   : NULL;
 }
 
+/* What the index of an offload file is asked for; false: nothing. What is kept for rescans does not
+ * depend on predicates, so then all is read. */
+static bool
+where_of(BifangScan *s, BfArena *a, const BfScanUnit *u, BfLedgerWhere *out)
+{
+	const BfScanList *l = &s->work->list;
+	int32 n_fields = s->work->schema->n_fields;
+	int64 low;
+	int64 high;
+
+	if (u->tier != BF_SCAN_OFFLOAD || s->pred.tree == NULL || s->open.kept != NULL ||
+		(s->pred.prune & BF_PRUNE_ROW_GROUP) == 0)
+		return false;
+	*out = (BfLedgerWhere){.pred = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, NULL).pred,
+						   .time_first_ms = PG_INT64_MIN,
+						   .time_last_ms = PG_INT64_MAX};
+	/* Planning has left out units without any time. */
+	(void) bf_scan_unit_hull(l, u, bf_scan_fact_field(l, BF_FACT_TIMESTAMP), &low, &high);
+	if (low > PG_INT64_MIN)
+		out->time_first_ms = low / 1000 + (low % 1000 > 0);
+	if (high < PG_INT64_MAX)
+		out->time_last_ms = high / 1000 - (high % 1000 < 0);
+	return true;
+}
+
 static void
 open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 {
+	BfLedgerWhere where;
 	BfFilter *f = bifang_scan_filter(s, a, unit_projection(s, u), s->work->schema->n_fields, NULL);
 	BfReader *ledger;
 	BfError err;
@@ -153,11 +179,11 @@ open_ledger(BifangScan *s, BfArena *a, const BfScanUnit *u)
 	if (bifang_scan_read_again(s, a, f))
 		return;
 	bf_error_clear(&err);
-	BIFANG_CHECK(
-		bf_exec_ledger_reader(a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
-							  u->path, tail_of_unit(s, u), &u->ranges, bf_filter_projection(f),
-							  &s->count.log, &ledger, &err),
-		&err);
+	BIFANG_CHECK(bf_exec_ledger_reader_where(
+					 a, u->tier == BF_SCAN_OFFLOAD ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE, u->path,
+					 tail_of_unit(s, u), &u->ranges, bf_filter_projection(f),
+					 where_of(s, a, u, &where) ? &where : NULL, &s->count.log, &ledger, &err),
+				 &err);
 	bifang_scan_read_through(s, a, f, ledger);
 }
 
