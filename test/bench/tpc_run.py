@@ -31,8 +31,10 @@ def script(queries, o, out):
     for run in range(o.runs):
         for number, query in queries:
             for schema in o.schemas:
-                lines += [f"SET search_path = {schema};", CLOCK.format("a"), f"\\o {out}/{number}.{schema}",
+                # A run that was cancelled doesn't take the place of a whole one.
+                lines += [f"SET search_path = {schema};", CLOCK.format("a"), f"\\o {out}/run",
                           query.rstrip().rstrip(";") + "\n;", "\\set failed :ERROR", "\\o", CLOCK.format("b"),
+                          "\\if :failed", "\\else", f"\\! mv {out}/run {out}/{number}.{schema}", "\\endif",
                           f"\\echo at {number} {schema} :failed :a :b"]
     return "\n".join(lines) + "\n"
 
