@@ -25,12 +25,13 @@ $node->safe_psql('postgres', qq{
 });
 
 # Runs `body` as one session: once to warm up, then again and again, and says what that added: file
-# descriptors, bytes of memory contexts, bytes of the process.
+# descriptors, bytes used in memory contexts (the blocks of the server's caches double now and then), bytes of
+# the process.
 sub growth
 {
 	my ($warm, $body) = @_;
 	my $state = q{SELECT 'state', (SELECT count(*) FROM pg_ls_dir('/proc/self/fd')),
-		(SELECT sum(total_bytes) FROM pg_backend_memory_contexts),
+		(SELECT sum(used_bytes) FROM pg_backend_memory_contexts),
 		(regexp_match(pg_read_file('/proc/self/status'), 'RssAnon:\s+(\d+)'))[1]::bigint * 1024;
 	};
 	my ($out, $err);
