@@ -11,7 +11,7 @@ so=${1:-build/core/core.so}
 }
 memory='mem(cpy|move|set|cmp|chr)|str(len|nlen|cmp|ncmp|chr|rchr|str|spn|cspn|error)|bsearch'
 numbers='v?snprintf|strto(d|f)|fmod|pow|exp|log|log2|log10|sqrt|floor|ceil|trunc|round|ldexp|frexp'
-runtime='__(errno_location|stack_chk_fail|cxa_finalize|gmon_start__|[a-z]+_chk)|_ITM_.*'
+runtime='__(errno_location|tls_get_addr|stack_chk_fail|cxa_finalize|gmon_start__|[a-z]+_chk)|_ITM_.*'
 libraries='(ZSTD|LZ4F?|snappy|json)_.*|BrotliDecoder.*|(inflate|deflate)([A-Z].*)?|crc32_z|XXH.*'
 found=$(nm -D --undefined-only "$so" | awk '{print $2}' | sed 's/@.*//' | sort -u |
 	grep -vxE "$memory|$numbers|$runtime|$libraries")

@@ -495,7 +495,8 @@ pthread_create int pthread_create(void); int f(void) { return pthread_create(); 
 fsync int fsync(int); int f(void) { return fsync(1); }
 CODE
 echo '#include <string.h>
-int f(const char *s) { return strcmp(s, "x"); }' >plant.c
+static _Thread_local int n;
+int f(const char *s) { return strcmp(s, "x") + n++; }' >plant.c
 ${CORE_CC:-gcc} -shared -fPIC plant.c -o plant.so && test/lint/needs.sh plant.so >/dev/null
 result $? "needs.sh refuses what is allowed"
 
