@@ -288,7 +288,7 @@ CREATE FUNCTION bifang.check(OUT foreign_table regclass, OUT severity text, OUT 
 	SELECT NULL, 'notice', l.path, 'left over: ' || l.what FROM bifang.leftovers() l
 	$$;
 COMMENT ON FUNCTION bifang.check() IS
-	'verifies all lake tables of the database, and tells of what others have left';
+	'verifies all lake tables of the database, and tells of what others have left as bifang.leftovers() does; for superusers';
 REVOKE ALL ON FUNCTION bifang.check() FROM PUBLIC;
 
 CREATE FUNCTION bifang.on_drop_extension() RETURNS event_trigger
