@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(new_lake crash outcome start_script finish_script differences troubles);
+our @EXPORT = qw(new_lake build_forget start_forgetful crash outcome start_script finish_script differences troubles);
 
 # Whoever runs the tests, the superuser is postgres.
 {
@@ -45,6 +45,32 @@ sub new_lake
 		CREATE TABLE ptwin (w int, i int, s text);
 	});
 	return $node;
+}
+
+# The directory where forget.c keeps what it does for start_forgetful(): calls, in the order in which they were made,
+# shadow/, what a power failure would leave, and the file fail, whose lines make syncs fail. Without a compiler the test
+# is skipped.
+sub build_forget
+{
+	my $cc = (grep { -x } map { "$_/cc" } split /:/, $ENV{PATH})[0];
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+
+	plan skip_all => 'needs a C compiler' unless $cc;
+	system($cc, '-shared', '-fPIC', '-O1', '-o', "$dir/forget.so", "$ENV{TESTDIR}/forget.c", '-ldl') == 0
+		or die "forget.c does not compile";
+	mkdir "$dir/shadow" or die "$dir/shadow: $!";
+	return $dir;
+}
+
+# Starts a server with forget.c between it and its system calls; nobody else gets it.
+sub start_forgetful
+{
+	my ($node, $dir) = @_;
+	local %ENV = (%ENV, LD_PRELOAD => "$dir/forget.so", FORGET_ROOT => $node->data_dir . '/bifang', FORGET_SHADOW => "$dir/shadow",
+		FORGET_LOG => "$dir/calls", FORGET_FAIL => "$dir/fail");
+
+	$node->start;
+	return;
 }
 
 # kill -9 of the whole server, then start it again.

@@ -7,32 +7,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Lake;
 
-my $cc = (grep { -x } map { "$_/cc" } split /:/, $ENV{PATH})[0];
-plan skip_all => 'needs a C compiler' unless $cc;
-
-my $dir = PostgreSQL::Test::Utils::tempdir();
-my $library = "$dir/forget.so";
+my $dir = build_forget();
 my $log = "$dir/calls";
-system($cc, '-shared', '-fPIC', '-O1', '-o', $library, "$ENV{TESTDIR}/forget.c", '-ldl') == 0 or die "forget.c does not compile";
-
+my $shadow = "$dir/shadow";
 my $node = PostgreSQL::Test::Cluster->new('durable');
 my $root = $node->data_dir . '/bifang';
-my $shadow = "$dir/shadow";
-mkdir $shadow or die "$shadow: $!";
-
-# Only the server gets it.
-sub start
-{
-	local %ENV = (%ENV, LD_PRELOAD => $library, FORGET_ROOT => $root, FORGET_SHADOW => $shadow, FORGET_LOG => $log);
-	$node->start;
-	return;
-}
 
 $node->init;
 # Nobody but the session itself writes WAL out, so that the last sync of WAL is its COMMIT's.
 $node->append_conf('postgresql.conf', "fsync = on\nmax_prepared_transactions = 10\nwal_sync_method = fdatasync\n" .
 	"wal_writer_delay = 10s\nautovacuum = off\ncheckpoint_timeout = 1h\nbifang.ledger_size_max = '256kB'\n");
-start();
+start_forgetful($node, $dir);
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bifang_fdw;
 	CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw;
@@ -160,7 +145,7 @@ sub power_failure
 	# Inodes are new; everything that is there is durable.
 	unlink glob "$shadow/*";
 	keep_all($root);
-	start();
+	start_forgetful($node, $dir);
 	return;
 }
 

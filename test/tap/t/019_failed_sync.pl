@@ -6,21 +6,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Lake;
 
-my $cc = (grep { -x } map { "$_/cc" } split /:/, $ENV{PATH})[0];
-plan skip_all => 'needs a C compiler' unless $cc;
-
-my $dir = PostgreSQL::Test::Utils::tempdir();
-system($cc, '-shared', '-fPIC', '-O1', '-o', "$dir/forget.so", "$ENV{TESTDIR}/forget.c", '-ldl') == 0 or die "forget.c does not compile";
-mkdir "$dir/shadow" or die "$dir/shadow: $!";
-
+my $dir = build_forget();
 my $node = PostgreSQL::Test::Cluster->new('failed_sync');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = on\nbifang.ledger_size_max = '1GB'\n");
-{
-	local %ENV = (%ENV, LD_PRELOAD => "$dir/forget.so", FORGET_ROOT => $node->data_dir . '/bifang', FORGET_SHADOW => "$dir/shadow",
-		FORGET_LOG => "$dir/calls", FORGET_FAIL => "$dir/fail");
-	$node->start;
-}
+start_forgetful($node, $dir);
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bifang_fdw;
 	CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw;

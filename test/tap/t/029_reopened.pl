@@ -7,23 +7,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Lake;
 
-my $cc = (grep { -x } map { "$_/cc" } split /:/, $ENV{PATH})[0];
-plan skip_all => 'needs a C compiler' unless $cc;
-
-my $dir = PostgreSQL::Test::Utils::tempdir();
+my $dir = build_forget();
 my $parts = 60;
-
-system($cc, '-shared', '-fPIC', '-O1', '-o', "$dir/forget.so", "$ENV{TESTDIR}/forget.c", '-ldl') == 0 or die "forget.c does not compile";
-mkdir "$dir/shadow" or die "$dir/shadow: $!";
 
 my $node = PostgreSQL::Test::Cluster->new('reopened');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = on\nmax_files_per_process = 64\nmax_locks_per_transaction = 200\n");
-{
-	local %ENV = (%ENV, LD_PRELOAD => "$dir/forget.so", FORGET_ROOT => $node->data_dir . '/bifang', FORGET_SHADOW => "$dir/shadow",
-		FORGET_LOG => "$dir/calls", FORGET_FAIL => "$dir/fail");
-	$node->start;
-}
+start_forgetful($node, $dir);
 
 # Statements that fail as such don't end the session.
 sub run
