@@ -155,13 +155,12 @@ BEGIN
 	PERFORM cnt.all_levels();
 END$$;
 
--- At most so many files, in all rescans together, in a plan that is made of nested loops. Were rows kept for rescans,
--- reading all of so small a table again could cost as little as asking for a value.
+-- At most so many files, in all rescans together, in a plan that is made of nested loops.
 CREATE FUNCTION cnt.opens(t text, query text, most bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	c jsonb;
 BEGIN
-	PERFORM diff.set_mode('{enable_hashjoin=off,enable_mergejoin=off,enable_memoize=off,enable_material=off,bifang.rescan_memory=0}');
+	PERFORM diff.set_mode('{enable_hashjoin=off,enable_mergejoin=off,enable_memoize=off,enable_material=off}');
 	c := cnt.explain(query);
 	PERFORM cnt.must(c IS NULL OR cnt.get(c, 'I/O files') <= most, 'at run time', query, most::text, c::text);
 END$$;

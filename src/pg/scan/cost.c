@@ -39,11 +39,11 @@
 
 /* Of a scan that runs again out of memory: beginning, a unit, and a value that is filtered, in
  * terms of cpu_operator_cost. A value takes about so much room. They are three to five times what
- * was measured, beginning a hundred times: how often a scan runs is estimated too low more often
+ * was measured, beginning two hundred times: how often a scan runs is estimated too low more often
  * than too high, by much where joins are between, and a join that reads everything once does not
  * mind. Several thousand runs out of memory take as long as a scan of 300,000 rows; where so many
  * could be meant by what is called a hundred, that is the better bet. */
-#define KEPT_COST 30.0
+#define KEPT_COST 60.0
 #define KEPT_UNIT_COST 1.5
 #define KEPT_COST_FACTOR 0.5
 #define KEPT_VALUE_BYTES 12.0
@@ -307,14 +307,12 @@ bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask, C
 	*run = file_cost(&size->files, &c, part,
 					 ask->pushed == NIL ? 1 : Min(matches * size->files.rows / rows / read, 1)) +
 		   log_cost(&size->logs, &c, ask->kind->searches == NULL ? 1 : part);
-	/* The first two runs read as always. */
+	/* The first two runs read as always, and so do all of a table that is read for less. The first
+	 * row comes as early either way. */
 	if (n > 2 &&
 		kept_cost(size, &c, part_read(root, rel, ask, Min(BF_BATCH_ROWS / rows, 1)), &kept) &&
-		kept < *run)
-	{
-		*startup = KEPT_COST + (*startup - KEPT_COST) * 2 / n;
-		*run = kept + (*run - kept) * 2 / n;
-	}
+		kept < *startup + *run)
+		*run = kept + (*startup + *run - kept) * 2 / n - *startup;
 	*startup += qual.startup + rel->reltarget->cost.startup;
 	*run += matches * (cpu_tuple_cost * ROW_COST_FACTOR +
 					   (c.early + c.late) * cpu_operator_cost * DATUM_COST_FACTOR + qual.per_tuple);
