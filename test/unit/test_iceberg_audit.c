@@ -60,17 +60,6 @@ file(const char *name, int64_t rows)
 					  .size = 7};
 }
 
-static const char *
-text(const BfCoverage *c)
-{
-	BfBuffer *b;
-
-	if (bf_buffer_new(test_arena(), 1 << 20, &b, &test_err) != BF_OK ||
-		bf_coverage_format(c, b, &test_err) != BF_OK)
-		return "?";
-	return bf_arena_strndup(test_arena(), (const char *) b->data, b->len);
-}
-
 TEST(iceberg_audit_tells_all)
 {
 	MakeFile of_main[] = {file("a", 10), file("b", 10), file("bifang://d/t/7_0-4.log", 5),
@@ -93,9 +82,9 @@ TEST(iceberg_audit_tells_all)
 	EXPECT_EQ(seen.n_data, 3); /* "other" is main's to name */
 	EXPECT_EQ(seen.n_deletes, 1);
 	EXPECT_EQ(seen.n_logical, 6);
-	EXPECT_STR(text(&audit.parquet), "9:0-1");
-	EXPECT_STR(text(&audit.covered), "7:0-30;9:0-1_3-3");
-	EXPECT_STR(text(&audit.twice), "7:8-9_20-22_29-29");
+	EXPECT_STR(coverage_text(&audit.parquet), "9:0-1");
+	EXPECT_STR(coverage_text(&audit.covered), "7:0-30;9:0-1_3-3");
+	EXPECT_STR(coverage_text(&audit.twice), "7:8-9_20-22_29-29");
 	EXPECT_EQ(audit.n_doubled, 1);
 	EXPECT_STR(audit.doubled, of_main[0].path);
 }
@@ -111,8 +100,8 @@ TEST(iceberg_audit_twice_in_one_ref)
 
 	REQUIRE(t != NULL);
 	REQUIRE_OK(bf_ice_audit(test_arena(), t, count, &seen, &audit, &test_err));
-	EXPECT_STR(text(&audit.covered), "7:0-9");
-	EXPECT_STR(text(&audit.twice), "7:0-4");
+	EXPECT_STR(coverage_text(&audit.covered), "7:0-9");
+	EXPECT_STR(coverage_text(&audit.twice), "7:0-4");
 	EXPECT_EQ(audit.n_doubled, 0);
 	EXPECT(audit.doubled == NULL);
 }

@@ -8,6 +8,7 @@
 #include "unit/lib/crash.h"
 #include "unit/lib/host_posix.h"
 #include "unit/lib/runner.h"
+#include "unit/test_iceberg_make.h"
 
 /* (id bigint required, day date, note string, amount decimal(12,2)), partitioned by day and
  * bucket[4](id). */
@@ -44,17 +45,6 @@ plan(BfArena *a, const BfIceTable *t)
 	if (t == NULL || bf_ice_plan(a, t, NULL, &p, &test_err) != BF_OK)
 		test_fail(__FILE__, __LINE__, "plan: %s: %s", test_err.object, test_err.text);
 	return p;
-}
-
-static const char *
-coverage_text(BfArena *a, const BfCoverage *c)
-{
-	BfBuffer *b;
-
-	if (bf_buffer_new(a, 1 << 20, &b, &test_err) != BF_OK ||
-		bf_coverage_format(c, b, &test_err) != BF_OK)
-		return NULL;
-	return bf_arena_strndup(a, (const char *) b->data, b->len);
 }
 
 static BfIceTable *
@@ -153,7 +143,7 @@ TEST(iceberg_commit_unpartitioned)
 	EXPECT(p->files[0].logical);
 	EXPECT_EQ(p->files[0].log.ledger_id, 7);
 	EXPECT_EQ(p->files[0].sequence_number, 2);
-	EXPECT_STR(coverage_text(a, &p->covered), "7:0-9;8:5-5");
+	EXPECT_STR(coverage_text(&p->covered), "7:0-9;8:5-5");
 	EXPECT_EQ(p->covered_parquet.n, 0);
 	EXPECT_STR(bf_ice_property(t1->metadata, BF_ICE_COVERED), "7:0-9;8:5-5");
 	EXPECT_STR(bf_ice_summary(bf_ice_snapshot(t1->metadata, id), BF_ICE_COVERED), "7:0-9;8:5-5");
@@ -171,7 +161,7 @@ TEST(iceberg_commit_unpartitioned)
 	REQUIRE(p != NULL);
 	EXPECT_EQ(p->n_files, 3);
 	EXPECT_EQ(p->total_rows, 31);
-	EXPECT_STR(coverage_text(a, &p->covered), "7:0-19_30-39;8:5-5");
+	EXPECT_STR(coverage_text(&p->covered), "7:0-19_30-39;8:5-5");
 	EXPECT_EQ(bf_ice_snapshot(t2->metadata, second)->parent_id, id);
 	EXPECT_EQ(t2->metadata->last_sequence_number, 3);
 	EXPECT_STR(bf_ice_summary(bf_ice_snapshot(t2->metadata, second), "total-files-size"), "310");
@@ -561,5 +551,5 @@ TEST(iceberg_commit_round_trip)
 				EXPECT_EQ(bf_value_compare(&got->partition[k], &f->partition[k]), 0);
 		}
 	}
-	EXPECT_STR(bf_ice_property(t->metadata, BF_ICE_COVERED), coverage_text(a, &p->covered));
+	EXPECT_STR(bf_ice_property(t->metadata, BF_ICE_COVERED), coverage_text(&p->covered));
 }

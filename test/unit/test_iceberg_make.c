@@ -546,3 +546,14 @@ TEST(iceberg_make)
 	EXPECT_FAIL(bf_ice_plan(test_arena(), t, NULL, &p, &test_err), BF_ERR_UNSUPPORTED, -1);
 	EXPECT(strstr(test_err.text, "AVRO") != NULL);
 }
+
+const char *
+coverage_text(const BfCoverage *c)
+{
+	BfBuffer *b;
+
+	if (bf_buffer_new(test_arena(), 1 << 20, &b, &test_err) != BF_OK ||
+		bf_coverage_format(c, b, &test_err) != BF_OK)
+		return "?";
+	return bf_arena_strndup(test_arena(), (const char *) b->data, b->len);
+}

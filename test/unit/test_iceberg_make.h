@@ -87,6 +87,9 @@ extern BfIceTable *make_table(MakeTable *t);
 extern BfStatus make_manifest(const BfIceMetadata *m, MakeManifest *manifest, BfView *out,
 							  BfError *err) BF_MUST_CHECK;
 
+/* As it stands in a snapshot's summary; "?" where it can't be. */
+extern const char *coverage_text(const BfCoverage *c);
+
 /* Values that live as long as the test. */
 extern const BfValue *make_i32(int32_t v);
 extern const BfValue *make_i64(int64_t v);

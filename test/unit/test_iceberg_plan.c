@@ -103,17 +103,6 @@ drop(const char *path)
 		test_fail(__FILE__, __LINE__, "%s", test_err.text);
 }
 
-static const char *
-text_of(const BfCoverage *c)
-{
-	BfBuffer *b;
-
-	if (bf_buffer_new(test_arena(), 1 << 20, &b, &test_err) != BF_OK ||
-		bf_coverage_format(c, b, &test_err) != BF_OK)
-		return "?";
-	return bf_arena_strndup(test_arena(), (const char *) b->data, b->len);
-}
-
 /* --- Pruning ---------------------------------------------------------------------------------- */
 
 /* Three specs; deletes of one partition. */
@@ -266,7 +255,7 @@ TEST(iceberg_plan_pruned_coverage)
 	REQUIRE(t != NULL);
 	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(1));
 	EXPECT_STR(planned(t, scan, &p), "n1");
-	EXPECT_STR(text_of(&p->covered), "7:0-9");
+	EXPECT_STR(coverage_text(&p->covered), "7:0-9");
 	EXPECT_EQ(p->counters.manifests_skipped, 0);
 	EXPECT_EQ(p->counters.files_by_partition, 1);
 	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(9));
@@ -280,7 +269,7 @@ TEST(iceberg_plan_pruned_coverage)
 	scan.pred = leaf(BF_PRED_EQ, 0, make_i64(1));
 	EXPECT_STR(planned(t, scan, &p), "n1");
 	EXPECT_EQ(p->counters.manifests_skipped, 0);
-	EXPECT_STR(text_of(&p->covered), "7:0-9");
+	EXPECT_STR(coverage_text(&p->covered), "7:0-9");
 	bf_ice_cache_free(scan.cache);
 }
 

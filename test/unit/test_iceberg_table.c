@@ -3,6 +3,7 @@
 
 #include "iceberg/internal.h"
 #include "unit/lib/runner.h"
+#include "unit/test_iceberg_make.h"
 
 static void
 put_file(const char *name, const void *bytes, size_t n)
@@ -197,17 +198,6 @@ drop_snapshot(const BfIceTable *t, int64_t id)
 		}
 }
 
-static const char *
-text(const BfCoverage *c)
-{
-	BfBuffer *b;
-
-	if (bf_buffer_new(test_arena(), 1 << 20, &b, &test_err) != BF_OK ||
-		bf_coverage_format(c, b, &test_err) != BF_OK)
-		return "?";
-	return bf_arena_strndup(test_arena(), (const char *) b->data, b->len);
-}
-
 static void
 expect_plan(int line, const BfIceTable *t, int32_t n_files, int64_t rows, const char *covered,
 			const char *parquet)
@@ -219,10 +209,12 @@ expect_plan(int line, const BfIceTable *t, int32_t n_files, int64_t rows, const 
 		test_fail(__FILE__, line, "%s", test_err.text);
 		return;
 	}
-	if (p->n_files != n_files || p->total_rows != rows || strcmp(text(&p->covered), covered) != 0 ||
-		strcmp(text(&p->covered_parquet), parquet) != 0)
+	if (p->n_files != n_files || p->total_rows != rows ||
+		strcmp(coverage_text(&p->covered), covered) != 0 ||
+		strcmp(coverage_text(&p->covered_parquet), parquet) != 0)
 		test_fail(__FILE__, line, "%d files, %lld rows, covered \"%s\", parquet \"%s\"", p->n_files,
-				  (long long) p->total_rows, text(&p->covered), text(&p->covered_parquet));
+				  (long long) p->total_rows, coverage_text(&p->covered),
+				  coverage_text(&p->covered_parquet));
 }
 
 TEST(iceberg_coverage_of_main)
