@@ -158,6 +158,13 @@ ledger_set_end(const Ends *e, BifangLedger *l, Snapshot snap, bool reader)
 		l->end_entry = tail.entry;
 		l->tail_bytes = tail.bytes;
 	}
+	/* Whoever offloads with a snapshot from before somebody settled the tail still sees it, beside
+	 * the file that has it all. */
+	if (l->state == BIFANG_LEDGER_OFFLOADED || l->state == BIFANG_LEDGER_TRIMMED)
+	{
+		l->files_entry = l->end_entry;
+		l->tail_bytes = 0;
+	}
 }
 
 void
