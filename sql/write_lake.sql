@@ -188,8 +188,8 @@ INSERT INTO t VALUES (0, 'x');
 SELECT files, rows FROM bifang.commit('t');
 SELECT * FROM state;
 
--- Without any commit: one row of a ledger's ends is left when it is closed, and its offload file is
--- found by what the catalog has of it.
+-- Without any commit: one row of a ledger's ends is left once its bytes were read, which closing does
+-- not, and its offload file is found by what the catalog has of it.
 CREATE FOREIGN TABLE ends (id int) SERVER wl;
 INSERT INTO ends VALUES (1);
 INSERT INTO ends VALUES (2);
@@ -202,7 +202,12 @@ SELECT count(*) FROM ends;
 COMMIT;
 SELECT * FROM end_rows;
 SELECT count(*) FROM ends;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT ledgers FROM bifang.offload('ends');
+SELECT count(*) FROM ends;
+COMMIT;
+SELECT * FROM end_rows;
+SELECT count(*) FROM ends;
 SELECT f.entries FROM bifang.ledger l, bifang.offload_file(l.offload_path) f WHERE l.table_namespace = 'wl' AND l.table_name = 'ends';
 
 -- Rows that no commit could take are refused when they come.

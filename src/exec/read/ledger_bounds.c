@@ -103,7 +103,7 @@ bf_exec_ledger_bounds(BfArena *a, BfLedgerPlace place, const char *path, const B
 	const BfBatch *batch;
 
 	BF_TRY(choose_columns(&g, place, path, err));
-	if (g.projection.n_fields == 0 || n_shares == 0)
+	if (n_shares == 0)
 		return BF_OK;
 	BF_TRY(share_ranges(&g, &ranges, err));
 	BF_TRY(bf_exec_ledger_reader(a, place, path, tail, &ranges, &g.projection, NULL, &reader, err));

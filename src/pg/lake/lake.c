@@ -11,7 +11,9 @@
  * with one snapshot for all its statements commits what that snapshot shows and fails when the
  * table changed since.
  *
- * A ledger whose rows can't be read, as is needed to learn their partitions, is passed over.
+ * A ledger whose rows can't be read, as is needed to learn their partitions, is passed over. Of one
+ * whose rows were not read the older ends stay: by them bifang.repair() tells what was
+ * acknowledged.
  */
 #include "postgres.h"
 
@@ -67,7 +69,7 @@ typedef struct Commit
 	Piece *pieces;	 /* of one ledger */
 	int n_pieces;
 	int n_pieces_max;
-	List *damaged; /* BifangLedger * that were passed over */
+	List *read; /* BifangLedger * all of whose new entries were read and are good */
 	BfIceNewFile *files;
 	BfRangeSet *ranges; /* of each file */
 	int n_files;
@@ -305,7 +307,6 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 		if (!bifang_ledger_is_damaged(l, &err))
 			bifang_report(&err);
 		bifang_ledger_passed_over(l, &err, "is not committed");
-		c->damaged = lappend(c->damaged, unconstify(BifangLedger *, l));
 		return;
 	}
 	if (c->n_pieces > 1)
@@ -328,8 +329,9 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 		add_file(c, l, p, n);
 		start += n;
 	}
-	bifang_metrics_of_ledger(&c->metrics, l, c->files + first_file, c->ranges + first_file,
-							 c->n_files - first_file);
+	if (bifang_metrics_of_ledger(&c->metrics, l, c->files + first_file, c->ranges + first_file,
+								 c->n_files - first_file))
+		c->read = lappend(c->read, unconstify(BifangLedger *, l));
 	BIFANG_CHECK(bf_coverage_add(c->arena, &c->covered, l->id, uncovered, &c->covered, &err), &err);
 }
 
@@ -421,13 +423,12 @@ commit_once(Oid relid, BifangCommitResult *result)
 		bifang_catalog_insert_job(&job);
 	}
 	if (moved && c.n_files > 0)
-		foreach (lc, ledgers)
+		foreach (lc, c.read)
 		{
 			const BifangLedger *l = lfirst(lc);
 
 			Assert(l->end_entry >= l->files_entry);
-			/* Where a damaged one ended at what time helps to tell what is gone. */
-			if (l->files_entry > 0 && !list_member_ptr(c.damaged, l))
+			if (l->files_entry > 0)
 				(void) bifang_catalog_prune_appends(l->id, l->files_entry, snap);
 		}
 	UnregisterSnapshot(snap);

@@ -103,7 +103,7 @@ must_report(BfStatus status)
 	return status == BF_ERR_CANCEL || status == BF_ERR_NOMEM || status == BF_ERR_HOST;
 }
 
-static void
+static bool
 group_metrics(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,
 			  const BfRangeSet *ranges, int n)
 {
@@ -120,20 +120,24 @@ group_metrics(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,
 		bifang_warn(DEBUG1, &err);
 	}
 	bifang_arena_free(a);
+	return status == BF_OK;
 }
 
-void
+bool
 bifang_metrics_of_ledger(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,
 						 const BfRangeSet *ranges, int n)
 {
+	bool good = true;
 	int group;
 
 	if (m->n_columns == 0)
-		return;
+		return false;
 	group = (int) Max(1, Min(PG_INT32_MAX, GROUP_BYTES / (COLUMN_BYTES * (Size) m->n_columns)));
 	for (int first = 0; first < n && m->bytes_left > 0; first += group)
 	{
 		Assert(files[first].metrics.len == 0 && ranges[first].n > 0);
-		group_metrics(m, l, files + first, ranges + first, Min(group, n - first));
+		good &= group_metrics(m, l, files + first, ranges + first, Min(group, n - first));
 	}
+	/* Where there was no room for more, the rest was not looked at. */
+	return good && m->bytes_left > 0;
 }

@@ -23,8 +23,8 @@ typedef struct BifangMetrics
 extern void
 bifang_metrics_begin(BifangMetrics *m, BfArena *arena, Snapshot snap, const BfIceTable *ice);
 /* Fills `metrics` of n files whose entries are `ranges` of the ledger. Files of a ledger that can't
- * be read have none: a commit doesn't need them. */
-extern void bifang_metrics_of_ledger(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,
+ * be read have none: a commit doesn't need them. True: all these entries were read and are good. */
+extern bool bifang_metrics_of_ledger(BifangMetrics *m, const BifangLedger *l, BfIceNewFile *files,
 									 const BfRangeSet *ranges, int n);
 
 #endif

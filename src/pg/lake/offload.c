@@ -84,19 +84,6 @@ lock_and_read(int64 ledger_id, bool wait, bool *sees)
 	return seen;
 }
 
-/* Of a ledger whose end doesn't move any more one row of the ends is enough: the last that this
- * transaction's snapshot shows, for its own next statements too. */
-static void
-prune_appends(int64 ledger_id)
-{
-	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
-	const BifangLedger *l = bifang_catalog_ledger(ledger_id, snap);
-
-	if (l != NULL && l->files_entry > 0)
-		(void) bifang_catalog_prune_appends(ledger_id, l->files_entry, snap);
-	UnregisterSnapshot(snap);
-}
-
 static bool
 roll_ledger(const BifangTarget *target, int64 ledger_id)
 {
@@ -117,7 +104,6 @@ roll_ledger(const BifangTarget *target, int64 ledger_id)
 	{
 		l->state = BIFANG_LEDGER_CLOSED;
 		bifang_catalog_update_ledger(l);
-		prune_appends(ledger_id);
 		if (!own)
 			bifang_writer_leave(ledger_id);
 	}
@@ -310,6 +296,20 @@ drop_tail(const BifangLedger *l)
 								 GetCurrentCommandId(true));
 }
 
+/* Of a ledger that was copied one row of its ends is enough: the last that this transaction's
+ * snapshot shows, for its own next statements too. Until then nobody knows that its bytes are good,
+ * and should they not be, bifang.repair() asks its ends for what was acknowledged. */
+static void
+prune_appends(int64 ledger_id)
+{
+	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
+	const BifangLedger *l = bifang_catalog_ledger(ledger_id, snap);
+
+	if (l != NULL && l->files_entry > 0)
+		(void) bifang_catalog_prune_appends(ledger_id, l->files_entry, snap);
+	UnregisterSnapshot(snap);
+}
+
 /* -1: it stays as it is. */
 static int64
 offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
@@ -331,6 +331,7 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 		l->state = BIFANG_LEDGER_OFFLOADED;
 	}
 	bifang_catalog_update_ledger(l);
+	prune_appends(l->id);
 	drop_tail(l);
 	/* A copied database must not take the files of the one it was copied from. */
 	if (strcmp(l->origin, bifang_catalog_origin()) == 0)

@@ -194,5 +194,25 @@ is(sql("SELECT state FROM bifang.ledger WHERE ledger_id = $open"), 'o', 'an open
 overwrite("$live/$open/00000000000000000000.log", int((-s "$live/$open/00000000000000000000.log") / 2), 'junk');
 is(sql(q{SELECT count(*) > 0 FROM bifang.repair('open')}), 't', 'whose bytes are not what they should be');
 is(sql("SELECT state FROM bifang.ledger WHERE ledger_id = $open"), 'c', 'is closed with what is left');
+
+# What a backup copied while a transaction was there that was rolled back then. Where others ended in its place is known as
+# long as nobody has read their bytes, whatever is called before repair().
+sql(q{CREATE FOREIGN TABLE back (i int, s text) SERVER lake; INSERT INTO back SELECT g, 'good' FROM generate_series(1, 100) g});
+my $back = sql(q{SELECT ledger_id FROM bifang.ledger WHERE table_name = 'back'});
+my $bytes = "$live/$back/00000000000000000000.log";
+my $copied = PostgreSQL::Test::Utils::tempdir() . '/copied';
+$node->psql('postgres', qq{BEGIN; INSERT INTO back SELECT g, 'rolled back' FROM generate_series(1, 21) g;
+	\\! cp $bytes $copied
+	ROLLBACK});
+sql(q{INSERT INTO back SELECT g, 'good' FROM generate_series(1, 7) g});
+sql(q{INSERT INTO back SELECT g, 'good' FROM generate_series(1, 50) g});
+cmp_ok(-s $copied, '>', 0, 'its bytes were copied');
+system('cp', $copied, $bytes) == 0 or die 'cp';
+is(sql(q{SELECT files, rows FROM bifang.commit('back')}), '1|157', 'commit names what was acknowledged');
+($rc, $out, $err) = outcome($node, q{SELECT bifang.roll('back'), bifang.offload('back')});
+like($err, qr/WARNING:  ledger $back of table "back" is damaged and is not offloaded/, 'offload passes it over');
+is(sql(q{SELECT sum(last_entry - first_entry + 1) FROM bifang.repair('back')}), '57', 'repair tells what is gone');
+is(sql(q{SELECT count(*), count(*) FILTER (WHERE s = 'good') FROM back}), '100|100', 'and nothing comes that was rolled back');
+is(sql(q{SELECT * FROM bifang.check('back')}), '', 'check is content');
 $node->stop;
 done_testing();
