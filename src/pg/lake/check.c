@@ -18,7 +18,8 @@
  * And beyond single ledgers: logical files and coverage name known ledgers only ("dangling"), files
  * of the lake exist, and nothing lies about that nothing names ("orphan", severity notice: it
  * costs space and harms nobody; bifang.remove_garbage() takes it away). That is what transactions
- * leave as a matter of course, so it is told of only when it got old (bifang.garbage_grace).
+ * leave as a matter of course, so it is told of only when it got old (bifang.garbage_grace). An
+ * offload file of a ledger that is not in the catalog stays ("unknown", a notice, too).
  *
  * Memory is bounded by the number of ledgers and of ranges of entries, not by that of files.
  */
@@ -64,16 +65,30 @@ read_ledgers(BifangCheck *c, Snapshot snap)
 
 /* What nothing names -------------------------------------------------------------------------- */
 
-static void
-found_orphan(void *arg, const BifangGarbage *g)
+/* What is younger may still go by itself. */
+static bool
+is_old(const char *path)
 {
 	const BfHost *host = bifang_host();
 	BfPathInfo info;
 	BfError err = {0};
 
-	if (host->stat(host, g->path, &info, &err) == BF_OK && info.kind != BF_PATH_MISSING &&
-		host->now_us(host) - info.mtime_us >= (int64) bifang_garbage_grace_s * 1000000)
+	return host->stat(host, path, &info, &err) == BF_OK && info.kind != BF_PATH_MISSING &&
+		   host->now_us(host) - info.mtime_us >= (int64) bifang_garbage_grace_s * 1000000;
+}
+
+static void
+found_orphan(void *arg, const BifangGarbage *g)
+{
+	if (is_old(g->path))
 		bifang_check_found(arg, "notice", g->path, "orphan: nothing names it");
+}
+
+static void
+found_unknown(void *arg, const BifangGarbage *g)
+{
+	if (is_old(g->path))
+		bifang_check_found(arg, "notice", g->path, "unknown: the catalog does not have its ledger");
 }
 
 static void
@@ -87,7 +102,7 @@ check_orphans(BifangCheck *c)
 {
 	bifang_unmarked_ledgers(c->t.options.live_dir, found_left, c);
 	bifang_orphan_ledgers(c->t.options.live_dir, c->t.uuid, found_orphan, c);
-	bifang_orphan_offloads(&c->t.row, c->t.ice, found_orphan, c);
+	bifang_orphan_offloads(&c->t.row, c->t.ice, found_orphan, found_unknown, c);
 }
 
 static void

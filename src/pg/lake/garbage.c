@@ -199,21 +199,20 @@ remove_queued(HTAB *named, List **files)
 
 /* Looking for left-overs ---------------------------------------------------------------------- */
 
-/* Nobody writes the ledger, and its row, if there is one, names another path. */
+/* Nobody writes the ledger, and its row, if there is one, names another path. *known: there is. */
 static bool
-is_orphan(int64 ledger_id, const char *path, bool is_dir)
+is_orphan(int64 ledger_id, const char *path, bool is_dir, bool *known)
 {
 	Snapshot snap;
 	List *versions;
 	ListCell *lc;
 	bool settled;
-	bool orphan;
+	bool orphan = true;
 
 	if (!bifang_lock_ledger(ledger_id, false))
 		return false;
 	versions = bifang_catalog_ledger_versions(ledger_id, &settled);
-	/* No row: the whole table was dropped, and the directory of its offload files with it. */
-	orphan = is_dir || versions != NIL;
+	*known = versions != NIL;
 	foreach (lc, versions)
 	{
 		const BifangLedger *l = lfirst(lc);
@@ -268,6 +267,7 @@ typedef struct Search
 	bool is_dir;
 	const char *table_uuid; /* NULL = of any */
 	BifangOrphanVisit visit;
+	BifangOrphanVisit unknown; /* garbage.h */
 	void *arg;
 } Search;
 
@@ -279,21 +279,25 @@ search(const Search *s, const char *dir)
 
 	foreach (lc, names)
 	{
-		int64 id = bifang_ledger_of_name(lfirst(lc), s->suffix);
+		const char *name = lfirst(lc);
+		int64 id = bifang_ledger_of_name(name, s->suffix);
 		BifangGarbage g = {.is_dir = s->is_dir};
+		bool known;
 		bool ours;
 
 		CHECK_FOR_INTERRUPTS();
 		if (id < 0)
 			continue;
-		g.path = psprintf("%s/%s", dir, (char *) lfirst(lc));
+		g.path = psprintf("%s/%s", dir, name);
 		ours = !s->is_dir || is_our_ledger(g.path, s->table_uuid);
 		if (!ours && (s->table_uuid != NULL || bifang_owner_of(g.path, NULL) != BIFANG_OWNER_NONE))
 			continue;
-		if (!is_orphan(id, g.path, s->is_dir))
+		if (!is_orphan(id, g.path, s->is_dir, &known))
 			continue;
 		Assert(bifang_ledger_is_locked(id));
-		if (ours)
+		if (!s->is_dir && !known && name[bifang_final_length(name)] == '\0')
+			s->unknown(s->arg, &g);
+		else if (ours)
 			s->visit(s->arg, &g);
 		else
 			notice(g.path, "Nothing names it, but it does not say that it is of this database.");
@@ -305,16 +309,16 @@ void
 bifang_orphan_ledgers(const char *live_dir, const char *table_uuid, BifangOrphanVisit visit,
 					  void *arg)
 {
-	Search s = {"", true, table_uuid, visit, arg};
+	Search s = {"", true, table_uuid, visit, NULL, arg};
 
 	search(&s, live_dir);
 }
 
 void
 bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t, BifangOrphanVisit visit,
-					   void *arg)
+					   BifangOrphanVisit unknown, void *arg)
 {
-	Search s = {".bfo", false, NULL, visit, arg};
+	Search s = {".bfo", false, NULL, visit, unknown, arg};
 
 	if (bifang_table_is_own(t) && bifang_table_may_remove(t, row->metadata_location))
 		search(&s, bifang_table_offload_dir(t));
@@ -333,6 +337,14 @@ sweep_orphan(void *arg, const BifangGarbage *g)
 	Sweep *s = arg;
 
 	s->removed += remove_path(g, s->named);
+}
+
+static void
+keep_unknown(void *arg, const BifangGarbage *g)
+{
+	(void) arg;
+	notice(g->path, "The catalog does not have its ledger: nobody can tell whether rows are lost "
+					"with it.");
 }
 
 static void
@@ -379,7 +391,7 @@ sweep_table(void *arg, const BifangLakeTable *row)
 	/* What can't be read is check()'s to report. */
 	if (bf_ice_load(arena, row->metadata_location, NULL, &t, &err) == BF_OK)
 	{
-		bifang_orphan_offloads(row, t, sweep_orphan, arg);
+		bifang_orphan_offloads(row, t, sweep_orphan, keep_unknown, arg);
 		sweep_commits(arg, row, t);
 	}
 	bifang_arena_free(arena);

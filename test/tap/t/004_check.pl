@@ -130,6 +130,18 @@ is(found(), 'notice: orphan: nothing names it', 'an offload file that was not fi
 sql('SELECT bifang.remove_garbage()');
 ok(!-e $unfinished, 'is removed');
 my $stray = (sql('SELECT last_value + 1 FROM bifang.ledger_id_seq'));
+# Of a ledger without a row: what was not finished nobody ever had, of the rest nobody knows.
+my $rowless = "$table_dir/offload/$stray.bfo";
+append_to_file("$rowless.tmp.0123456789abcdef", 'x');
+is(found(), 'notice: orphan: nothing names it', 'an unfinished offload file without a ledger');
+sql('SELECT bifang.remove_garbage()');
+ok(!-e "$rowless.tmp.0123456789abcdef", 'is removed');
+append_to_file($rowless, 'x');
+is(found(), 'notice: unknown: the catalog does not have its ledger', 'a finished one');
+my ($kept) = (outcome($node, 'SELECT bifang.remove_garbage()'))[2];
+like($kept, qr/NOTICE: .*\Q$stray.bfo\E" is not removed.*does not have its ledger/s, 'is told of');
+ok(-e $rowless, 'and kept');
+unlink $rowless or die $!;
 my $live = $log =~ s{/[^/]*/[^/]*$}{}r;
 mkdir("$live/$stray");
 append_to_file("$live/$stray/00000000000000000000.log", 'x');
