@@ -401,6 +401,52 @@ bifang_catalog_server_changed(Oid serverid, const char *old_name)
 	CommandCounterIncrement();
 }
 
+static bool
+is_stale(const Row *row)
+{
+	ForeignServer *s;
+
+	if (!row->here || !OidIsValid(row->server))
+		return false;
+	s = GetForeignServer(row->server);
+	return strcmp(s->servername, row->server_name) != 0 ||
+		   strcmp(role_name(s->owner), row->owner_name) != 0;
+}
+
+/* False: some are not what they should be, or were not before `change` put them right. */
+static bool
+visit_names(const char *table, bool change)
+{
+	Visit v = visit_begin(table, change ? RowExclusiveLock : AccessShareLock);
+	bool fresh = true;
+	HeapTuple tuple;
+	Row row;
+
+	while (HeapTupleIsValid(tuple = visit_next(&v, &row)))
+		if (is_stale(&row))
+		{
+			fresh = false;
+			if (change)
+				update_server(&v, tuple, row.server);
+		}
+	visit_end(&v);
+	return fresh;
+}
+
+void
+bifang_catalog_refresh_names(void)
+{
+	if (visit_names("catalog", false) && visit_names("catalog_share", false))
+		return;
+	/* As lock_catalogs() does, but nobody waits for it. */
+	if (!ConditionalLockRelationOid(bifang_rows_relid("catalog"), ShareRowExclusiveLock) ||
+		!ConditionalLockRelationOid(bifang_rows_relid("catalog_share"), ShareRowExclusiveLock))
+		return;
+	(void) visit_names("catalog", true);
+	(void) visit_names("catalog_share", true);
+	CommandCounterIncrement();
+}
+
 /* Most servers that are dropped are other wrappers'. */
 static bool
 has_catalog_or_share(Oid serverid, const char *name)

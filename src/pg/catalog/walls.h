@@ -13,7 +13,8 @@
  *
  * A server is known by its oid while the row's origin is this database. After a restore, a copy of
  * the database or an upgrade the oid means nothing; then it is the server of that name whose owner
- * has the name, too, that the row has, or is a superuser. Event triggers keep the names up to date.
+ * has the name, too, that the row has, or is a superuser. Event triggers keep the names up to date;
+ * of REASSIGN OWNED and of roles that are renamed there are none, so remove_garbage() looks.
  *
  * Whose a catalog is, is looked up as of now, not under a query's snapshot: it is a right, and
  * rights that were taken away are gone.
@@ -58,6 +59,8 @@ extern bool bifang_catalog_unshare(const char *name, Oid serverid);
 
 /* The server's name or owner changed; old_name NULL: not its name. */
 extern void bifang_catalog_server_changed(Oid serverid, const char *old_name);
+/* Writes down what servers and their owners are called now; who is changing that goes first. */
+extern void bifang_catalog_refresh_names(void);
 /* The server is gone: what it owned becomes nobody's, or goes when nothing is in it. Names of those
  * with tables, char *. */
 extern List *bifang_catalog_server_dropped(Oid serverid, const char *name);

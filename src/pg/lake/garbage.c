@@ -34,6 +34,7 @@
 
 #include "pg/catalog/cache.h"
 #include "pg/catalog/catalog.h"
+#include "pg/catalog/walls.h"
 #include "pg/lake/commits.h"
 #include "pg/lake/named.h"
 #include "pg/lake/places.h"
@@ -429,6 +430,7 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
 	bifang_catalog_check_adopted();
+	bifang_catalog_refresh_names();
 	ledgers = bifang_ledgers_now();
 	s.named = bifang_named(ledgers, false);
 	s.removed = remove_queued(s.named, &s.files);

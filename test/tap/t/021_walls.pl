@@ -158,6 +158,17 @@ $node->safe_psql('bare', 'SET ROLE mallory; ALTER SERVER renamed RENAME TO x; AL
 ($rc, $out, $err) = $node->psql('bare', as('mallory', 'CREATE FOREIGN TABLE secret (i int) SERVER renamed'));
 like($err, qr/tables of catalog "own" belong to no server/, 'whatever it is called in between');
 
+# Owners change, and are called otherwise, without any trigger.
+in('CREATE ROLE heir; GRANT CREATE ON SCHEMA public TO heir; REASSIGN OWNED BY owner TO heir; ALTER ROLE heir RENAME TO child');
+in('SELECT bifang.remove_garbage()');
+restore('inherited');
+is($node->safe_psql('inherited', 'SET ROLE child; SELECT count(*), sum(i) FROM secret'), '11|155', 'reassigned, renamed, restored: all rows');
+$node->safe_psql('inherited', 'SET ROLE child; ALTER SERVER renamed RENAME TO again; RESET ROLE; GRANT USAGE ON FOREIGN DATA WRAPPER bifang_fdw TO owner;
+	SET ROLE owner; CREATE SERVER renamed FOREIGN DATA WRAPPER bifang_fdw OPTIONS (catalog_name \'own\')');
+($rc, $out, $err) = $node->psql('inherited', as('owner', 'CREATE FOREIGN TABLE mine (i int) SERVER renamed OPTIONS ("table" \'secret\')'));
+like($err, qr/catalog "own" belongs to server "again"/, 'the former owner has none, not by the former name either');
+in('REASSIGN OWNED BY child TO owner; SELECT bifang.remove_garbage()');
+
 # A database that was copied.
 $node->restart; # nobody is in it
 $node->safe_psql('template1', 'CREATE DATABASE twin TEMPLATE postgres');
