@@ -91,6 +91,30 @@ SET client_min_messages = warning;
 SET search_path = rs, public;
 SET max_parallel_workers_per_gather = 0;
 
+-- Who has read no footers yet takes what ANALYZE found counts, for what EXPLAIN says, for rows and for costs, and not their size.
+\getenv data BIFANG_TEST_DATA
+\set command 'COPY (SELECT) TO PROGRAM \'rm -rf alphas && mkdir alphas && for i in 0 1 2 3 4 5 6 7 8 9; do cp "' :data '/parquet/alpha.parquet" alphas/$i.parquet; done\''
+:command;
+SELECT current_setting('data_directory') || '/alphas' AS alphas \gset
+CREATE FOREIGN TABLE alphas (id text) SERVER rs OPTIONS (format 'parquet', location :'alphas');
+CREATE FUNCTION said(tab text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT * FROM ' || tab INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	RETURN concat_ws(' ', plan ->> 'Parquet Files', plan ->> 'Parquet Rows', plan ->> 'Plan Rows', plan ->> 'Total Cost');
+END$$;
+SELECT guessed('alphas'), said('alphas') LIKE '10 6760 6760 %' AS as_if_read;
+ANALYZE alphas;
+\c -
+SET client_min_messages = warning;
+SET search_path = rs, public;
+SET max_parallel_workers_per_gather = 0;
+SELECT said('alphas') AS unread \gset
+SELECT guessed('alphas'), :'unread' LIKE '10 6760 6760 %' AS as_if_read;
+SELECT count(*) FROM alphas;
+SELECT guessed('alphas'), :'unread' = said('alphas') AS as_before;
+
 -- A statistics file's counts are in the metadata; those of a snapshot before count, too, those of none that is one's own don't.
 \getenv data BIFANG_TEST_DATA
 SELECT set_config('rs.data', :'data', false) IS NOT NULL AS set;

@@ -72,8 +72,8 @@ typedef struct BifangKind
 
 	/* ---- planner ---- */
 
-	/* Rows of the whole table, whatever the plan left out. NULL: what ANALYZE found counts, in
-	 * proportion to the size. */
+	/* Rows of the whole table, whatever the plan left out. NULL: those of the sources, which are
+	 * what ANALYZE found where nobody has counted them. */
 	double (*table_rows)(const BifangWorklist *w);
 	/* Is the column searched for by an index, so that the rows read are those that match? NULL: no
 	 * column is, and their order decides. */

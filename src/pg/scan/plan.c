@@ -2,8 +2,8 @@
  * pg/scan/plan.c: planning of scans.
  *
  * Rows and bytes come from the worklist: exact for lake tables (manifests and ledger ends), for
- * plain files what this backend has read in their footers before, else what ANALYZE said scaled by
- * size, else a guess from the size. Files that predicates leave out are left out here too, as far
+ * plain files what this backend has read in their footers before, else what ANALYZE said of as many
+ * bytes, else a guess from the size. Files that predicates leave out are left out here too, as far
  * as values are known. No data file is opened.
  *
  * Predicates are evaluated by the executor, all of them. Those that pushdown.h understands are
@@ -48,14 +48,17 @@ typedef struct RelInfo
 
 /* ---- size ---- */
 
-/* ANALYZE knew better than a guess by size; files may have come and gone since. Its pages are
- * bytes, rounded up. */
+/* Rows of the whole table: t->rows, and those that planning has left out. */
 static double
-analyzed_rows(RelOptInfo *rel, const BfScanTotals *t)
+table_rows(const BifangWorklist *w)
 {
-	if (t->exact || rel->tuples <= 0 || rel->pages == 0)
-		return (double) t->rows;
-	return rel->tuples * (double) (t->bytes / BLCKSZ + 1) / (double) rel->pages;
+	double rows = 0;
+
+	if (w->kind->table_rows != NULL)
+		return w->kind->table_rows(w);
+	for (int64 i = 0; i < w->pins->n_sources; i++)
+		rows += (double) w->pins->sources[i].rows;
+	return rows;
 }
 
 /* Clauses with the values that are known now, others as they are. */
@@ -104,7 +107,7 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	w = bifang_scan_work(scan, GetActiveSnapshot());
 	t = &w->list.totals;
 	info->pieces = bf_scan_list_pieces(&w->list);
-	total = w->kind->table_rows != NULL ? w->kind->table_rows(w) : analyzed_rows(rel, t);
+	total = table_rows(w);
 	info->part = total > 0 ? Min((double) t->rows / total, 1.0) : 1.0;
 	Assert(info->part >= 0 && info->part <= 1);
 	bifang_scan_size(&w->list, relid, total * info->part, &info->size);

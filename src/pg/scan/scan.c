@@ -3,6 +3,8 @@
  */
 #include "pg/scan/internal.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -27,6 +29,11 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 	s->open.cxt = AllocSetContextCreate(scan_cxt, "bifang unit", ALLOCSET_SMALL_SIZES);
 	s->relid = RelationGetRelid(rel);
 	s->relname = pstrdup(RelationGetRelationName(rel));
+	if (rel->rd_rel->reltuples > 0)
+	{
+		s->analyzed_rows = rel->rd_rel->reltuples;
+		s->analyzed_bytes = (double) rel->rd_rel->relpages * BLCKSZ;
+	}
 	bifang_options_get(s->relid, &s->options);
 	s->cols.n = list_length(attrs);
 	s->cols.list = palloc0((Size) s->cols.n * sizeof *s->cols.list);
@@ -44,6 +51,25 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 
 /* ---- units ---- */
 
+/* Where nobody has counted rows, ANALYZE knew better than a guess by size. It told of whole pages,
+ * so bytes are rounded as it did: of the files that it saw there are as many rows as it found. */
+static void
+take_analyzed(const BifangScan *s, BfScanPins *pins)
+{
+	int64 bytes = 0;
+	double rows;
+
+	for (int64 i = 0; i < pins->n_sources; i++)
+		bytes += pins->sources[i].bytes;
+	if (s->analyzed_bytes == 0 || bytes <= 0)
+		return;
+	rows = s->analyzed_rows * (double) (bytes / BLCKSZ + 1) * BLCKSZ / s->analyzed_bytes;
+	for (int64 i = 0; i < pins->n_sources; i++)
+		if (!pins->sources[i].counted)
+			pins->sources[i].rows = (int64) rint(Min(
+				rows * (double) pins->sources[i].bytes / (double) bytes, (double) INT64_MAX / 2));
+}
+
 BifangWorklist *
 bifang_scan_pin(BifangScan *s, Snapshot snapshot)
 {
@@ -53,6 +79,7 @@ bifang_scan_pin(BifangScan *s, Snapshot snapshot)
 
 		bifang_options_check_read(&s->options);
 		s->work = bifang_worklist_open(s->cxt, &s->options, snapshot);
+		take_analyzed(s, s->work->pins);
 		MemoryContextSwitchTo(old);
 	}
 	return s->work;

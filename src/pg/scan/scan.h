@@ -138,6 +138,9 @@ typedef struct BifangScan
 	BifangOptions options;
 	const char *relname;
 	Oid relid;
+	double
+		analyzed_rows; /* what ANALYZE found in analyzed_bytes; 0 bytes: nobody has analyzed it */
+	double analyzed_bytes;
 	MemoryContext cxt;	  /* the scan's; everything below is in it or its children */
 	BifangWorklist *work; /* NULL until the first fill */
 	bool explain;		  /* only what is known without running anything */
