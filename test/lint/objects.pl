@@ -22,7 +22,6 @@ my @circles = (
 	'log/cut log/writer',
 	'parquet/encoding/alp parquet/encoding/byte_stream_split parquet/encoding/delta_byte_array parquet/encoding/table',
 	'pg/convert/fixed pg/convert/json pg/convert/nested pg/convert/out pg/convert/views',
-	'pg/scan/files/files pg/scan/files/unit',
 	'pg/scan/kafka_dir/import pg/scan/kafka_dir/kafka_dir pg/scan/kafka_dir/unit');
 
 my %global = (core => qr/^bfi?_[a-z]/, pg => qr/^(bifang(_[a-z]|[A-Z])|_PG_init$|Pg_magic_func$|pg_finfo_bifang_)/);

@@ -8,9 +8,11 @@
 
 #define BIFANG_FILES_SUFFIX ".parquet"
 
-/* files.c */
+/* seen.c */
 /* Rows that a file was seen to have, for later estimates. */
 extern void bifang_files_remember(const char *path, int64 size, int64 rows);
+/* false: nobody has. */
+extern bool bifang_files_remembered(const char *path, const BfPathInfo *info, int64 *rows);
 
 /* known.c; of BifangKind */
 extern uint64 bifang_files_news(const BifangWorklist *w);
