@@ -29,7 +29,7 @@ RESET bifang.rescan_memory;
 SELECT replace(plan_lines, '($n = order_id)', '(order_id = $n)') AS plan_lines FROM plan_lines('SELECT * FROM keys JOIN own USING (id) WHERE id <= 2500', false, 'Join|Loop|Pushed');
 SELECT replace(plan_lines, '($n = order_id)', '(order_id = $n)') AS plan_lines FROM plan_lines('SELECT * FROM keys JOIN orders ON order_id = id', false, 'Join|Loop|Pushed');
 
--- How many rows a plain file has is a guess until its footer was read.
+-- How many rows a plain file has is no guess: planning reads its footer.
 \set no_index :data '/parquet_prune/no_index.parquet'
 IMPORT FOREIGN SCHEMA x FROM SERVER rp INTO rp OPTIONS (format 'parquet', location :'no_index');
 SELECT plan_lines('SELECT * FROM no_index', false, 'Parquet Files') ~ 'about' AS guessed;

@@ -64,7 +64,7 @@ SELECT about('SELECT * FROM other WHERE nr < 60000', 60000), about('SELECT DISTI
 ALTER FOREIGN TABLE other ALTER COLUMN nr TYPE bigint;
 SELECT about('SELECT * FROM other WHERE nr < 60000', 60000);
 
--- Plain files: nothing before one was read, then all that footers say; of one value it is known to be the only one.
+-- Plain files: footers of a few are read to plan, dictionaries count once one was read; of one value it is known to be the only one.
 \set rowgroups :data '/parquet/rowgroups.parquet'
 \set dictionary :data '/parquet_prune/dictionary.parquet'
 IMPORT FOREIGN SCHEMA x FROM SERVER rs INTO rs OPTIONS (format 'parquet', location :'rowgroups');
@@ -91,7 +91,7 @@ SET client_min_messages = warning;
 SET search_path = rs, public;
 SET max_parallel_workers_per_gather = 0;
 
--- Who has read no footers yet takes what ANALYZE found counts, for what EXPLAIN says, for rows and for costs, and not their size.
+-- Of many files planning reads no footers: then what ANALYZE found counts, for what EXPLAIN says, for rows and for costs, and not their size.
 \getenv data BIFANG_TEST_DATA
 \set command 'COPY (SELECT) TO PROGRAM \'rm -rf alphas && mkdir alphas && for i in 0 1 2 3 4 5 6 7 8 9; do cp "' :data '/parquet/alpha.parquet" alphas/$i.parquet; done\''
 :command;

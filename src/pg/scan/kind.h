@@ -75,6 +75,10 @@ typedef struct BifangKind
 	/* Rows of the whole table, whatever the plan left out. NULL: those of the sources, which are
 	 * what ANALYZE found where nobody has counted them. */
 	double (*table_rows)(const BifangWorklist *w);
+	/* Counts sources that nobody has counted yet, where a few small reads tell; for the planner,
+	 * which has looked at the rights that the scan would need. What can't be read is left as it is:
+	 * it is for the scan to say so. NULL: nothing tells. */
+	void (*look)(BifangWorklist *w, Oid relid);
 	/* Is the column searched for by an index, so that the rows read are those that match? NULL: no
 	 * column is, and their order decides. */
 	bool (*searches)(const char *column);

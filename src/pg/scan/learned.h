@@ -1,8 +1,8 @@
 /*
  * pg/scan/learned.h: what a backend has seen of the Parquet files of tables, for estimates.
  *
- * Planning opens no data file, so how files are cut into row groups is known only once one of them
- * was read. Nothing here decides a result.
+ * Planning opens none but a few plain ones, so how files are cut into row groups is known only once
+ * one of them was read. Nothing here decides a result.
  */
 #ifndef BIFANG_PG_SCAN_LEARNED_H
 #define BIFANG_PG_SCAN_LEARNED_H

@@ -4,7 +4,7 @@
  * Rows and bytes come from the worklist: exact for lake tables (manifests and ledger ends), for
  * plain files what this backend has read in their footers before, else what ANALYZE said of as many
  * bytes, else a guess from the size. Files that predicates leave out are left out here too, as far
- * as values are known. No data file is opened.
+ * as values are known. No data file is opened, but for the footers of a few plain files.
  *
  * Predicates are evaluated by the executor, all of them. Those that pushdown.h understands are
  * handed to the scan as well. What they save is guessed in cost.h.

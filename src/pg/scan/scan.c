@@ -79,6 +79,8 @@ bifang_scan_pin(BifangScan *s, Snapshot snapshot)
 
 		bifang_options_check_read(&s->options);
 		s->work = bifang_worklist_open(s->cxt, &s->options, snapshot);
+		if (s->estimate && s->work->kind->look != NULL)
+			s->work->kind->look(s->work, s->relid);
 		take_analyzed(s, s->work->pins);
 		MemoryContextSwitchTo(old);
 	}

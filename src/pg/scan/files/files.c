@@ -55,6 +55,7 @@ const BifangKind bifang_kind_files = {
 			   .needs_location = true},
 	.tiers = bf_scan_file_tiers,
 	.open = open_files,
+	.look = bifang_files_look,
 	.plan = plan_files,
 	.open_unit = bifang_files_open_unit,
 	.news = bifang_files_news,

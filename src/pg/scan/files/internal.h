@@ -15,6 +15,7 @@ extern void bifang_files_remember(const char *path, int64 size, int64 rows);
 extern bool bifang_files_remembered(const char *path, const BfPathInfo *info, int64 *rows);
 
 /* known.c; of BifangKind */
+extern void bifang_files_look(BifangWorklist *w, Oid relid);
 extern uint64 bifang_files_news(const BifangWorklist *w);
 extern void bifang_files_known(const BifangWorklist *w, BifangKnown *k);
 

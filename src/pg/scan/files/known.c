@@ -1,10 +1,52 @@
 /*
- * pg/scan/files/known.c: what footers that were read before tell of columns.
+ * pg/scan/files/known.c: what footers tell of rows and columns before a scan.
  */
 #include "pg/scan/files/internal.h"
 
 #include "base/map.h"
+#include "pg/catalog/cache.h"
+#include "pg/scan/learned.h"
 #include "pg/server/error.h"
+#include "pg/server/host.h"
+
+/* Of a table of more files planning reads no footers: a scan that leaves most of them out would
+ * have to wait for all. */
+#define LOOK_FILES_MAX 8
+
+/* ---- footers that nobody has read yet ---- */
+
+/* Its footer then is in the cache. */
+static void
+look_at(BfArena *a, BfScanSource *s, Oid relid)
+{
+	BfParquetFile *file;
+	BfError ignored;
+
+	bf_error_clear(&ignored);
+	if (bf_footer_open(bifang_footer_cache(), a, s->path, NULL, &file, &ignored) != BF_OK)
+		return;
+	s->rows = bf_parquet_n_rows(file);
+	s->counted = true;
+	bifang_files_remember(s->path, s->bytes, s->rows);
+	bifang_learned_file(relid, file);
+}
+
+void
+bifang_files_look(BifangWorklist *w, Oid relid)
+{
+	BfScanPins *pins = w->pins;
+	BfArena *a;
+
+	if (pins->n_sources > LOOK_FILES_MAX)
+		return;
+	a = bifang_arena(CurrentMemoryContext, "footers of a plan", BIFANG_ARENA_MAX_METADATA);
+	for (int64 i = 0; i < pins->n_sources; i++)
+		if (!pins->sources[i].counted)
+			look_at(a, &pins->sources[i], relid);
+	bifang_arena_free(a);
+}
+
+/* ---- footers that are in the cache ---- */
 
 static int64
 files_step(const BfScanPins *pins)
