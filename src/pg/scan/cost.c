@@ -53,19 +53,29 @@
 /* Rows whose other columns are decoded for one that is left: about a page. */
 #define LATE_ROWS 1000.0
 
+static List *
+all_attrs(RelOptInfo *rel, Oid relid)
+{
+	List *attrs = NIL;
+
+	for (AttrNumber att = 1; att <= rel->max_attr; att++)
+		if (OidIsValid(get_atttype(relid, att)))
+			attrs = lappend_int(attrs, att);
+	return attrs;
+}
+
 List *
 bifang_attrs_of(Node *node, RelOptInfo *rel, Oid relid)
 {
 	Bitmapset *set = NULL;
 	List *attrs = NIL;
-	bool all;
+	int member = -FirstLowInvalidHeapAttributeNumber;
 
 	pull_varattnos(node, rel->relid, &set);
-	all = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, set);
-	for (AttrNumber att = 1; att <= rel->max_attr; att++)
-		if ((all || bms_is_member(att - FirstLowInvalidHeapAttributeNumber, set)) &&
-			OidIsValid(get_atttype(relid, att)))
-			attrs = lappend_int(attrs, att);
+	if (bms_is_member(member, set))
+		return all_attrs(rel, relid);
+	while ((member = bms_next_member(set, member)) >= 0)
+		attrs = lappend_int(attrs, member + FirstLowInvalidHeapAttributeNumber);
 	return attrs;
 }
 
@@ -208,21 +218,34 @@ typedef struct Columns
 	double late_bytes;
 } Columns;
 
+void
+bifang_scan_widths(RelOptInfo *rel, Oid relid, BifangScanSize *size)
+{
+	ListCell *lc;
+
+	size->widths = palloc0(((Size) rel->max_attr + 1) * sizeof *size->widths);
+	size->width = 0;
+	foreach (lc, all_attrs(rel, relid))
+	{
+		AttrNumber att = (AttrNumber) lfirst_int(lc);
+		Oid type;
+		int32 typmod;
+		Oid collation;
+
+		get_atttypetypmodcoll(relid, att, &type, &typmod, &collation);
+		size->widths[att] = get_typavgwidth(type, typmod);
+		size->width += size->widths[att];
+	}
+}
+
 static double
-width_of(Oid relid, List *attrs)
+width_of(const BifangScanSize *size, List *attrs)
 {
 	double width = 0;
 	ListCell *lc;
 
 	foreach (lc, attrs)
-	{
-		Oid type;
-		int32 typmod;
-		Oid collation;
-
-		get_atttypetypmodcoll(relid, (AttrNumber) lfirst_int(lc), &type, &typmod, &collation);
-		width += get_typavgwidth(type, typmod);
-	}
+		width += size->widths[lfirst_int(lc)];
 	return width;
 }
 
@@ -234,18 +257,13 @@ columns_of(RelOptInfo *rel, const BifangScanAsk *ask)
 		ask->relid);
 	List *early =
 		bifang_attrs_of((Node *) extract_actual_clauses(ask->pushed, false), rel, ask->relid);
-	List *all = NIL;
-	double width;
+	double width = Max(ask->size->width, 1);
+	double of_early = width_of(ask->size, early);
 
-	for (AttrNumber att = 1; att <= rel->max_attr; att++)
-		if (OidIsValid(get_atttype(ask->relid, att)))
-			all = lappend_int(all, att);
-	width = Max(width_of(ask->relid, all), 1);
-	return (Columns){
-		.early = list_length(early),
-		.late = Max(list_length(needed) - list_length(early), 0),
-		.early_bytes = width_of(ask->relid, early) / width,
-		.late_bytes = Max(width_of(ask->relid, needed) - width_of(ask->relid, early), 0) / width};
+	return (Columns){.early = list_length(early),
+					 .late = Max(list_length(needed) - list_length(early), 0),
+					 .early_bytes = of_early / width,
+					 .late_bytes = Max(width_of(ask->size, needed) - of_early, 0) / width};
 }
 
 /* ---- costs ---- */

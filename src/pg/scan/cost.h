@@ -38,6 +38,8 @@ typedef struct BifangScanSize
 	BifangScanPart files;
 	BifangScanPart logs;
 	double unit_rows; /* of files: in what is read or left out as a whole */
+	double width;	  /* of a row's values, by their types */
+	int32 *widths;	  /* of each, by attribute number */
 } BifangScanSize;
 
 /* A path that is to be costed. */
@@ -56,6 +58,8 @@ typedef struct BifangScanAsk
 extern List *bifang_attrs_of(Node *node, RelOptInfo *rel, Oid relid);
 /* `rows`: of the list, as the planner believes them. */
 extern void bifang_scan_size(const BfScanList *l, Oid relid, double rows, BifangScanSize *out);
+/* The rest of it, which is the same whatever there is to read; in the current context. */
+extern void bifang_scan_widths(RelOptInfo *rel, Oid relid, BifangScanSize *size);
 extern void bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask,
 							 Cost *startup, Cost *run);
 

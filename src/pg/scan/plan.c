@@ -138,6 +138,7 @@ bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 			info->pushed = lappend(info->pushed, lfirst(lc));
 	rel->fdw_private = info;
 	plan_size(root, rel, info, foreigntableid);
+	bifang_scan_widths(rel, foreigntableid, &info->size);
 	set_baserel_size_estimates(root, rel);
 	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples * info->part));
 }
