@@ -9,6 +9,7 @@
  *     bfi_segment_header(s)       the batch at the position, or the end
  *     bfi_segment_fetch(s)        its bytes, checksum verified
  *     bfi_segment_advance(s)      past it
+ *     bfi_segment_pass(s, entry)  on to the batch that holds `entry`
  *
  * A header that was not fetched or checked decides nothing but where the next one stands, or what a
  * BfiTrail has others confirm.
@@ -99,6 +100,10 @@ extern BfStatus bfi_segment_check(BfiSegment *s, const BfBatchHeader *h, const u
 extern BfStatus
 bfi_segment_check_next(BfiSegment *s, const BfBatchHeader *h, BfError *err) BF_MUST_CHECK;
 extern void bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h);
+/* Moves pos on to the batch that ends at or past `entry`, or to the end, by headers that confirm
+ * each other. *n = batches that were passed. */
+extern BfStatus
+bfi_segment_pass(BfiSegment *s, int64_t entry, int64_t *n, BfError *err) BF_MUST_CHECK;
 
 /* ---- where looking for open transactions may begin (hints.c) ---- */
 

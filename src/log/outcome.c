@@ -231,12 +231,14 @@ static BfStatus
 catch_up(BfOutcomes *o, const BfBatchHeader *h, BfError *err)
 {
 	int32_t i = bfi_dir_find(o->dir, h->base_offset);
+	int64_t passed;
 
 	if (o->at_end || o->seen > h->base_offset)
 		return BF_OK;
 	if (o->seg.number < i)
 		BF_TRY(bfi_segment_open(&o->seg, i, err));
-	return bfi_segment_seek(&o->seg, h->base_offset, err);
+	BF_TRY(bfi_segment_seek(&o->seg, h->base_offset, err));
+	return bfi_segment_pass(&o->seg, h->base_offset, &passed, err);
 }
 
 BfStatus

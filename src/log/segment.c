@@ -406,3 +406,59 @@ bfi_segment_advance(BfiSegment *s, const BfBatchHeader *h)
 	s->last_offset = h->last_offset;
 	BF_ASSERT(s->pos <= s->size);
 }
+
+/* ---- batches of no interest ---- */
+
+/* One that was passed: the position stays. */
+static BfStatus
+check_passed(BfiSegment *s, int64_t position, const BfBatchHeader *h, BfError *err)
+{
+	int64_t here = s->pos;
+	const uint8_t *batch;
+	BfStatus status;
+
+	BF_ASSERT(position >= 0 && position < here);
+	s->pos = position;
+	status = bfi_segment_check(s, h, &batch, err);
+	s->pos = here;
+	return status;
+}
+
+/*
+ * A header that is passed over decides where the next batch stands, and what offsets are behind it.
+ * Of a batch that the next one's first offset follows both are right: no wrong bit in its length or
+ * its offsets leaves them so. Any other is read and its checksum looked at.
+ */
+static BfStatus
+pass(BfiSegment *s, int64_t entry, int64_t *n, BfError *err)
+{
+	BfBatchHeader before, h;
+	int64_t position = -1;
+	bool end;
+
+	for (*n = 0;; ++*n)
+	{
+		BF_TRY(bf_check_cancel(bf_arena_host(s->dir->arena), err));
+		BF_TRY(bfi_segment_header(s, &h, &end, err));
+		if (position >= 0 && (s->dir->check_all || end || h.base_offset != before.last_offset + 1))
+			BF_TRY(check_passed(s, position, &before, err));
+		if (end || h.last_offset >= entry)
+			return BF_OK;
+		position = s->pos;
+		before = h;
+		bfi_segment_advance(s, &h);
+	}
+}
+
+BfStatus
+bfi_segment_pass(BfiSegment *s, int64_t entry, int64_t *n, BfError *err)
+{
+	bool sparse = s->sparse;
+	BfStatus status;
+
+	BF_ASSERT(s->number >= 0 && entry >= 0);
+	s->sparse = !s->dir->check_all;
+	status = pass(s, entry, n, err);
+	s->sparse = sparse;
+	return status;
+}

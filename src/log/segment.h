@@ -84,7 +84,7 @@ extern BfStatus bf_log_dir_stable_offset(BfLogDir *d, int64_t *offset, BfError *
 /* The same for transactions that began before `entry`: INT64_MAX = none. */
 extern BfStatus
 bf_log_dir_open_before(BfLogDir *d, int64_t entry, int64_t *first, BfError *err) BF_MUST_CHECK;
-/* From now on both read whole batches and check them. */
+/* From now on they and bf_log_dir_bounds read whole batches and check them. */
 extern void bf_log_dir_check_all(BfLogDir *d);
 
 /* How transactions ended, told by the markers in the log (log/outcome.c). */

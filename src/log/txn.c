@@ -156,9 +156,11 @@ follow(TxnState *s, BfiSegment *seg, int64_t from, int64_t before, BfError *err)
 	{
 		bool last = i + 1 == d->n_segments;
 		bool end = false;
+		int64_t passed;
 
 		BF_TRY(bfi_segment_open(seg, i, err));
 		BF_TRY(bfi_segment_seek(seg, from, err));
+		BF_TRY(bfi_segment_pass(seg, from, &passed, err));
 		while (!end && !done)
 			BF_TRY(step(s, seg, from, before, &end, &done, err));
 		BF_TRY(bfi_trail_end(s->trail, done || last ? -1 : d->segments[i + 1].base_offset, err));

@@ -95,6 +95,7 @@ static BfStatus
 settle(BfLogWalk *w, bool *done, BfError *err)
 {
 	int32_t i = bfi_dir_find(w->dir, w->need);
+	int64_t passed;
 
 	BF_ASSERT(w->range < w->ranges.n);
 	if (w->seg.number >= 0 && i > w->seg.number)
@@ -117,7 +118,10 @@ settle(BfLogWalk *w, bool *done, BfError *err)
 	}
 	BF_ASSERT(w->seg.number == w->next_segment - 1);
 	w->jump = false;
-	return bfi_segment_seek(&w->seg, w->need, err);
+	BF_TRY(bfi_segment_seek(&w->seg, w->need, err));
+	BF_TRY(bfi_segment_pass(&w->seg, w->need, &passed, err));
+	w->dir->counters->batches_skipped += passed;
+	return BF_OK;
 }
 
 /* Data of a transaction is given out all the same: an open one ends what is committed. */
@@ -154,16 +158,17 @@ step(BfLogWalk *w, BfBatchHeader *h, const uint8_t **batch, bool *done, BfError 
 		if (w->range >= w->ranges.n || w->jump)
 			return BF_OK;
 	}
-	if (h->last_offset < w->need || too_old(w, h))
+	BF_ASSERT(h->last_offset >= w->need);
+	if (too_old(w, h))
 	{
 		const uint8_t *checked;
 
 		BF_TRY(bfi_segment_check(&w->seg, h, &checked, err));
 		w->dir->counters->batches_skipped++;
 		bfi_segment_advance(&w->seg, h);
-		return h->last_offset < w->need ? BF_OK : give_out(w, h, err);
+		return give_out(w, h, err);
 	}
-	BF_ASSERT(h->base_offset <= w->need && w->need <= h->last_offset);
+	BF_ASSERT(h->base_offset <= w->need);
 	return bfi_segment_fetch(&w->seg, h, batch, err);
 }
 

@@ -267,6 +267,45 @@ TEST(txn_without_hints_reads_headers)
 	EXPECT(all.io.bytes_read >= l->size);
 }
 
+/* The end, where the newest entries are, and how their transactions ended. */
+TEST(txn_without_an_index_reads_headers)
+{
+	Log *l = large_log("bare-0", 2000, false);
+	BfRange newest = {l->next - 400, l->next - 1};
+	const BfRangeSet wanted = {1, &newest};
+	const int64_t headers = (int64_t) l->n_batches * 200 + 20000;
+	BfLogCounters c = {0};
+	BfBatchHeader h = {0};
+	BfOutcome outcome;
+	BfOutcomes *o;
+	BfLogDir *d;
+	BfLogWalk *w;
+	const uint8_t *batch;
+	const char *path;
+	int64_t start, end, position;
+
+	remove_suffix(l, "index");
+	REQUIRE_OK(bf_log_dir_open(test_arena(), l->dir, &c, &d, &test_err));
+	REQUIRE_OK(bf_log_dir_bounds(d, &start, &end, &test_err));
+	EXPECT_EQ(end, l->next);
+	EXPECT(c.io.bytes_read <= headers);
+	REQUIRE_OK(bf_log_walk_new(test_arena(), d, &wanted, false, &w, &test_err));
+	while (!h.transactional || h.control)
+	{
+		REQUIRE_OK(bf_log_walk_next(w, &h, &batch, &position, &path, &test_err));
+		REQUIRE(batch != NULL && h.last_offset >= newest.first);
+	}
+	EXPECT(c.batches_skipped > 100);
+	EXPECT(c.io.bytes_read <= 2 * headers + (1 << 19));
+	REQUIRE_OK(bf_outcomes_new(test_arena(), d, &o, &test_err));
+	REQUIRE_OK(bf_outcomes_of(o, &h, &outcome, &test_err));
+	EXPECT(outcome != BF_OUTCOME_OPEN);
+	EXPECT(c.io.bytes_read <= 3 * headers + (3 << 19));
+	EXPECT(c.io.bytes_read < l->size / 10);
+	REQUIRE_OK(find_stable(l, true, &c, &end));
+	EXPECT_EQ(end, l->next);
+}
+
 TEST(txn_with_hints_reads_the_tail)
 {
 	static const char *const hints[] = {"snapshot", "txnindex"};
@@ -343,17 +382,23 @@ TEST(txn_open_ones_match_a_model)
 	}
 }
 
+static void
+flip(const char *path, int64_t at, int bit)
+{
+	int fd = open(path, O_RDWR);
+	uint8_t byte;
+
+	REQUIRE(fd >= 0 && pread(fd, &byte, 1, (off_t) at) == 1);
+	byte = (uint8_t) (byte ^ 1 << bit);
+	EXPECT_EQ(pwrite(fd, &byte, 1, (off_t) at), 1);
+	close(fd);
+}
+
 /* With one bit of a file changed it is the same or an error. */
 static void
 try_flip(const Log *l, const char *path, int64_t at, int bit)
 {
-	int fd = open(path, O_RDWR);
-	uint8_t byte;
-	uint8_t other;
-
-	REQUIRE(fd >= 0 && pread(fd, &byte, 1, (off_t) at) == 1);
-	other = (uint8_t) (byte ^ 1 << bit);
-	EXPECT_EQ(pwrite(fd, &other, 1, (off_t) at), 1);
+	flip(path, at, bit);
 	for (int all = 0; all < 2; all++)
 	{
 		int64_t offset;
@@ -363,8 +408,7 @@ try_flip(const Log *l, const char *path, int64_t at, int bit)
 					  path, (long long) at, bit, (long long) offset,
 					  (long long) stable_offset(l, l->next));
 	}
-	EXPECT_EQ(pwrite(fd, &byte, 1, (off_t) at), 1);
-	close(fd);
+	flip(path, at, bit);
 }
 
 static void
@@ -409,6 +453,8 @@ TEST(txn_one_flipped_bit_of_a_header_hides_nothing)
 		l = random_log(name, 25);
 		remove_suffix(l, "snapshot");
 		remove_suffix(l, "txnindex");
+		if (round % 2 == 0)
+			remove_suffix(l, "index");
 		flip_headers(l);
 	}
 }
@@ -433,7 +479,36 @@ TEST(txn_flipped_bits_that_would_hide_an_open_one)
 	flip_headers(l);
 }
 
-/* A length that passes over the next batch of the same size. */
+/* The end, and batches that are walked to, are the same or an error. */
+static void
+check_walks(const Log *l)
+{
+	BfArena *a = bf_arena_new(test_host(), "walks", (size_t) 1 << 30);
+	int64_t start, end;
+	BfLogDir *d;
+
+	REQUIRE_OK(bf_log_dir_open(a, l->dir, NULL, &d, &test_err));
+	if (bf_log_dir_bounds(d, &start, &end, &test_err) == BF_OK)
+		EXPECT_EQ(end, l->next);
+	for (int64_t entry = 5; entry < l->next; entry += 10)
+	{
+		BfRange range = {entry, entry};
+		const BfRangeSet one = {1, &range};
+		BfBatchHeader h;
+		BfLogWalk *w;
+		const uint8_t *batch;
+		const char *path;
+		int64_t position;
+
+		REQUIRE_OK(bf_log_walk_new(a, d, &one, false, &w, &test_err));
+		if (bf_log_walk_next(w, &h, &batch, &position, &path, &test_err) == BF_OK)
+			EXPECT(batch != NULL && h.base_offset == entry - 5 && h.last_offset == entry + 4);
+	}
+	bf_arena_free(a);
+}
+
+/* A length that passes over the next batch of the same size, and offsets that are not the last
+ * batch's first, which nothing confirms. */
 TEST(txn_flipped_length_passes_over_a_batch)
 {
 	Log *l = new_log("length-0");
@@ -442,13 +517,23 @@ TEST(txn_flipped_length_passes_over_a_batch)
 		add_data(l, i == 5 ? 0 : -1, 10, 8192 - 61);
 	close_segment(l);
 	check_stable(l);
-	for (int b = 0; b < l->n_batches; b++)
+	check_walks(l);
+	for (int b = 0; b < 2 * l->n_batches && !test_failed(); b++)
 	{
+		const Place *p = &l->batches[b % l->n_batches];
 		char path[512];
 
+		if (b == l->n_batches)
+			remove_suffix(l, "index");
 		segment_path(l, 0, "log", path, sizeof path);
-		for (int bit = 0; bit < 32; bit++)
-			try_flip(l, path, (int64_t) l->batches[b].at + 8 + bit / 8, bit % 8);
+		for (int at = 0; at < 27; at++)
+			for (int bit = 0; bit < 8 && (at >= 8 || b % l->n_batches + 1 < l->n_batches); bit++)
+			{
+				try_flip(l, path, (int64_t) p->at + at, bit);
+				flip(path, (int64_t) p->at + at, bit);
+				check_walks(l);
+				flip(path, (int64_t) p->at + at, bit);
+			}
 	}
 }
 

@@ -174,7 +174,7 @@ static const Setting settings[] = {
 	 "Reads columns that no predicate needs only where rows match.", NULL,
 	 PRUNES(prune_late, BF_PRUNE_LATE)},
 	{"bifang.enable_header_walk",
-	 "Looks for open transactions of a Kafka log in the headers of its batches.",
+	 "Looks for the end of a Kafka log and for open transactions in the headers of its batches.",
 	 "Switched off, all of the batches are read and their checksums are looked at.",
 	 FLAG(bifang_enable_header_walk, true)},
 };

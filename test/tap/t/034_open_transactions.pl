@@ -100,6 +100,15 @@ cmp_ok($bytes, '<', 1_100_000, "bytes read by headers: $bytes of " . length $log
 $bytes = bytes_read('SET bifang.enable_header_walk = off;');
 cmp_ok($bytes, '>=', length $log, "bytes read without: $bytes");
 
+# Nor an index: where the log ends, and where its newest messages are, is found by headers, too.
+rename "$dir/t-0/00000000000000000000.index", "$dir/index";
+is($node->safe_psql('postgres', "SELECT trim(value) FROM k $newest"), $newest_rows, 'the newest rows without an index');
+$bytes = bytes_read('');
+cmp_ok($bytes, '<', 1_100_000, "bytes read by headers without an index: $bytes of " . length $log);
+$bytes = bytes_read('SET bifang.enable_header_walk = off;');
+cmp_ok($bytes, '>=', length $log, "bytes read without both: $bytes");
+rename "$dir/index", "$dir/t-0/00000000000000000000.index";
+
 my $sum = 'SELECT count(*), sum("offset"), md5(string_agg(value, \'\' ORDER BY "offset")) FROM k';
 my $all = $node->safe_psql('postgres', $sum);
 is($node->safe_psql('postgres', "LOAD 'bifang_fdw'; SET bifang.enable_header_walk = off; $sum"), $all, 'the same rows without');

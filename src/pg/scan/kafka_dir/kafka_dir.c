@@ -164,6 +164,8 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 		counters.io = *io;
 	bf_error_clear(&err);
 	BIFANG_CHECK(bf_log_dir_open(a, f->path, &counters, &dir, &err), &err);
+	if (!bifang_enable_header_walk)
+		bf_log_dir_check_all(dir);
 	if (!pinned(w, "end", f, &end))
 	{
 		BIFANG_CHECK(bf_log_dir_bounds(dir, &start, &end, &err), &err);
@@ -171,8 +173,6 @@ bifang_kafka_dir_fix_end(const BifangWorklist *w, const BifangOptions *o, BfScan
 	}
 	if (committed)
 	{
-		if (!bifang_enable_header_walk)
-			bf_log_dir_check_all(dir);
 		BIFANG_CHECK(bf_log_dir_stable_offset(dir, &stable, &err), &err);
 		end = Min(end, stable);
 		pin(w, "stable", f, end);
