@@ -48,13 +48,29 @@ bifang_same_file(const char *a, const char *b)
 		   x.inode == y.inode;
 }
 
+/* Where the kernel doesn't number mounts (before 5.8), one of the same file system looks the same.
+ */
+static bool
+same_mount(const char *a, const char *b)
+{
+	struct statx x, y;
+
+	if (statx(AT_FDCWD, a, 0, STATX_INO | STATX_MNT_ID, &x) != 0 ||
+		statx(AT_FDCWD, b, 0, STATX_INO | STATX_MNT_ID, &y) != 0)
+		return false;
+	if (x.stx_dev_major != y.stx_dev_major || x.stx_dev_minor != y.stx_dev_minor)
+		return false;
+	return (x.stx_mask & y.stx_mask & STATX_MNT_ID) == 0 || x.stx_mnt_id == y.stx_mnt_id;
+}
+
 bool
 bifang_in_data_directory(const char *path)
 {
 	char *real = realpath(path, NULL);
 	char *data = realpath(DataDir, NULL);
 	size_t n = data != NULL ? strlen(data) : 0;
-	bool inside = real != NULL && data != NULL && strncmp(real, data, n) == 0 && real[n] == '/';
+	bool inside = real != NULL && data != NULL && strncmp(real, data, n) == 0 && real[n] == '/' &&
+				  same_mount(real, data);
 
 	free(real);
 	free(data);

@@ -23,7 +23,8 @@ typedef struct BifangFileId
 extern bool bifang_file_id(const char *path, BifangFileId *id);
 /* One file by two names? By text when one of them isn't there. */
 extern bool bifang_same_file(const char *a, const char *b);
-/* Does it lie in the data directory, wherever links lead? */
+/* Does it lie in the data directory, wherever links lead, and not in what is mounted into it? Then
+ * a copy of the data directory has a copy of it. */
 extern bool bifang_in_data_directory(const char *path);
 
 /* Of a name, without the ".tmp.<digits>" of a file that was being made (io/publish.h). */

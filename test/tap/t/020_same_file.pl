@@ -131,5 +131,29 @@ is(rows('o'), '101 5151', 'and the first goes on');
 $copy->safe_psql('postgres', 'INSERT INTO t SELECT 9, 9');
 is(sql("SELECT count(*) FROM bifang.check('o')"), '0', 'check agrees');
 $copy->stop;
+
+# What is mounted into the data directory is not a part of it: here all that the first one has.
+SKIP:
+{
+	my @mounts = qw(unshare --user --map-current-user --keep-caps --mount);
+	my $lake = "$data/bifang";
+	my $mounted = $copy->data_dir . '/bifang';
+
+	skip 'nothing can be mounted here', 4 if system("@mounts mount --bind '$lake' '$mounted' 2>/dev/null") != 0;
+	sql('INSERT INTO t SELECT 2, g FROM generate_series(1, 70) g');
+	my ($n, $sum) = split / /, rows('t');
+	system(@mounts, 'sh', '-c', "mount --bind '$lake' '$mounted' && exec pg_ctl -w -s -D '" . $copy->data_dir . "' -l '" . $copy->logfile . "' start") == 0
+		or die 'starting the copy';
+	$copy->_update_pid(1);
+	($out, $err) = run($copy, 'INSERT INTO t VALUES (0, 0)');
+	like($err, qr/belongs to another copy of this cluster/, 'a copy does not write into what is mounted into both');
+	run($copy, "SELECT bifang.commit('t'), bifang.roll('t'), bifang.offload('t')");
+	run($copy, 'SELECT bifang.remove_garbage()');
+	is(rows('t'), "$n $sum", 'what the first one acknowledged is there');
+	sql('INSERT INTO t VALUES (2, 71)');
+	is(rows('t'), join(' ', $n + 1, $sum + 71), 'and the first goes on');
+	is(sql("SELECT count(*) FROM bifang.check('t') WHERE severity = 'error'"), '0', 'check agrees');
+	$copy->stop;
+}
 $node->stop;
 done_testing();
