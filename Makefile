@@ -13,7 +13,7 @@ sources = $(sort $(patsubst $(SRC)%,%,$(wildcard $(addprefix $(SRC),$(1)))))
 c_files = $(sort $(patsubst $(SRC)%,%,$(shell find $(wildcard $(1:%=$(SRC)src/%)) /dev/null -name '*.c')))
 
 DATA = $(call sources,sql/bifang_fdw--*.sql)
-CORE_LAYERS = base vec io codec parquet avro log iceberg exec scan
+CORE_LAYERS = base vec io codec parquet avro log iceberg exec policy scan
 CORE_SRC := $(call c_files,$(CORE_LAYERS))
 PG_SRC := $(call c_files,pg)
 OBJS = $(CORE_SRC:.c=.o) $(PG_SRC:.c=.o)

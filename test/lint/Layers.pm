@@ -15,11 +15,12 @@ my %may = (
 	(map { $_ => [@ground, $_] } qw(vec codec io)),
 	(map { $_ => [@second, $_] } qw(parquet avro log)),
 	(map { $_ => [@third, $_] } qw(iceberg exec)),
+	policy => [@ground, 'policy'],
 	scan => [@fourth, 'scan'],
-	pg => [@fourth, qw(scan pg)]);
+	pg => [@fourth, qw(policy scan pg)]);
 
 # From below to above; behind them what stands in src/pg itself.
-my @pg = qw(server convert catalog push write scan lake);
+my @pg = qw(server convert catalog push write scan lake worker);
 my @pg_top = qw(src/pg/fdw src/pg/module);
 my $kinds = 'src/pg/scan/kinds';
 
