@@ -76,6 +76,12 @@ ALTER TABLE bifang.job
 	ALTER COLUMN table_id SET NOT NULL,
 	ALTER COLUMN catalog_name SET NOT NULL;
 
+ALTER TABLE bifang.job
+	ADD COLUMN failures integer,
+	ADD COLUMN retry_at timestamptz;
+COMMENT ON COLUMN bifang.job.failures IS 'runs in a row that failed, up to this one';
+COMMENT ON COLUMN bifang.job.retry_at IS 'when the background worker tries it again';
+
 SELECT pg_catalog.pg_extension_config_dump('bifang.iceberg_tables_table_id_seq', '');
 
 -- Whose a catalog is ----------------------------------------------------------------------------
@@ -158,6 +164,31 @@ COMMENT ON COLUMN bifang.tail.total_bytes IS
 REVOKE ALL ON bifang.tail FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('bifang.tail', '');
 
+-- Background workers --------------------------------------------------------------------------
+-- Not for pg_dump: what failed there need not fail elsewhere.
+
+CREATE TABLE bifang.work (
+	table_id bigint NOT NULL,
+	kind text NOT NULL,
+	started_at timestamptz NOT NULL,
+	ended_at timestamptz,
+	failures integer NOT NULL,
+	retry_at timestamptz,
+	error text,
+	PRIMARY KEY (table_id, kind)
+) USING heap;
+COMMENT ON TABLE bifang.work IS
+	'the background worker''s last run of each job of each table, and when one that failed is tried again';
+COMMENT ON COLUMN bifang.work.table_id IS '0: a job of the whole database';
+COMMENT ON COLUMN bifang.work.failures IS 'runs in a row that failed; one that runs counts until it has ended';
+REVOKE ALL ON bifang.work FROM PUBLIC;
+
+CREATE FUNCTION bifang.start_worker() RETURNS integer
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_start_worker';
+COMMENT ON FUNCTION bifang.start_worker() IS
+	'starts the background worker of this database where shared_preload_libraries does not; returns the process that keeps it running, NULL when there is one';
+REVOKE ALL ON FUNCTION bifang.start_worker() FROM PUBLIC;
+
 -- Functions that views need ---------------------------------------------------------------------
 
 CREATE FUNCTION bifang.catalog_of(server oid) RETURNS text
@@ -212,7 +243,7 @@ WHERE (t.iceberg_type IS NULL OR t.iceberg_type = 'TABLE')
 
 CREATE OR REPLACE VIEW bifang.jobs WITH (security_barrier) AS
 SELECT job_id, kind, table_namespace AS namespace, table_name, started_at, ended_at,
-	rows, files, bytes, snapshot_id, error
+	rows, files, bytes, snapshot_id, error, failures, retry_at
 FROM bifang.job j
 WHERE j.table_id IN (SELECT t.table_id FROM bifang.tables t)
 	OR (j.catalog_name IN (SELECT u.catalog_name FROM bifang.usable_catalog u)
@@ -344,6 +375,11 @@ CREATE EVENT TRIGGER bifang_on_drop_server ON sql_drop
 	EXECUTE FUNCTION bifang.on_drop_server();
 COMMENT ON EVENT TRIGGER bifang_on_drop_server IS
 	'keeps the tables of servers that are dropped from whoever takes the name';
+
+CREATE FUNCTION bifang.settle("table" regclass) RETURNS integer
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_settle';
+COMMENT ON FUNCTION bifang.settle(regclass) IS
+	'moves rows of small transactions from bifang.tail into files, as far as nobody writes their ledgers; returns of how many ledgers';
 
 -- A partitioned table stands for its partitions.
 COMMENT ON FUNCTION bifang.commit(regclass) IS

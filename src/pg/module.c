@@ -8,6 +8,7 @@
 #include "pg/scan/kind.h"
 #include "pg/scan/statistics.h"
 #include "pg/server/settings.h"
+#include "pg/worker/worker.h"
 #include "pg/write/xact.h"
 
 PG_MODULE_MAGIC;
@@ -21,4 +22,5 @@ _PG_init(void)
 	bifang_write_init();
 	bifang_kinds_init();
 	bifang_statistics_init();
+	bifang_worker_init();
 }

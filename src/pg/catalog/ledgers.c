@@ -80,6 +80,10 @@ ledger_from_tuple(Relation rel, HeapTuple tuple)
 	l->live_dir = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_DIRECTORY));
 	l->offload_path = bifang_rows_full_path(bifang_rows_text(values, nulls, LEDGER_OFFLOAD_PATH));
 	l->lost = bifang_rows_text(values, nulls, LEDGER_LOST);
+	l->created_at = DatumGetTimestampTz(values[BIFANG_SLOT(LEDGER_CREATED)]);
+	l->closed_at = nulls[BIFANG_SLOT(LEDGER_CLOSED)]
+					   ? 0
+					   : DatumGetTimestampTz(values[BIFANG_SLOT(LEDGER_CLOSED)]);
 	return l;
 }
 
@@ -524,6 +528,34 @@ bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId c
 	bifang_rows_insert_at(rel, values, nulls, cid);
 	bifang_conflicts_write(rel, l->table_id);
 	table_close(rel, RowExclusiveLock);
+}
+
+int64
+bifang_catalog_written_at(int64 ledger_id, int64 entry, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("append", AccessShareLock);
+	int64 in_tail = bifang_catalog_tail_written_at(ledger_id, entry, snap);
+	int64 in_files = PG_INT64_MAX;
+	ScanKeyData keys[2];
+	BifangRows rows;
+	HeapTuple tuple;
+
+	bifang_rows_key_int8(&keys[0], APPEND_LEDGER, ledger_id);
+	ScanKeyEntryInitialize(&keys[1], 0, APPEND_END, BTGreaterStrategyNumber, InvalidOid, InvalidOid,
+						   F_INT8GT, Int64GetDatum(entry));
+	rows = bifang_rows_begin(rel, "append_pkey", snap, 2, keys);
+	tuple = bifang_rows_next(&rows);
+	if (HeapTupleIsValid(tuple))
+	{
+		Datum values[APPEND_NATTS];
+		bool nulls[APPEND_NATTS];
+
+		bifang_rows_read(rel, tuple, APPEND_NATTS, values, nulls);
+		in_files = DatumGetTimestampTz(values[BIFANG_SLOT(APPEND_WRITTEN)]);
+	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return Min(in_tail, in_files);
 }
 
 BfLedgerEnd *

@@ -36,6 +36,8 @@ typedef struct BifangLedger
 	int64 end_segment;	/* base entry of the segment that holds the files' end */
 	int64 end_position; /* byte position in that segment */
 	int64 tail_bytes;	/* what the tail takes (tail.h) */
+	int64 created_at;	/* TimestampTz */
+	int64 closed_at;	/* 0 = it is open */
 	const char *lost;	/* entries that are gone for good, as ranges; NULL = none */
 } BifangLedger;
 
@@ -92,6 +94,9 @@ extern const BfLogTail *bifang_ledger_tail(const BifangLedger *l, Snapshot snap)
 
 /* Acknowledges entries up to `end`, all of them in files, visible to commands after `cid`. */
 extern void bifang_catalog_insert_append(const BifangLedger *l, BfLedgerEnd end, CommandId cid);
+/* When the first entries from `entry` on were acknowledged, as far as that was kept: a later time
+ * where it was not; PG_INT64_MAX where there are none. */
+extern int64 bifang_catalog_written_at(int64 ledger_id, int64 entry, Snapshot snap);
 /* The ends that were acknowledged, ascending, as far as they were kept; *n of them, palloc'd. */
 extern BfLedgerEnd *bifang_catalog_appends(int64 ledger_id, Snapshot snap, int32 *n);
 /* Deletes the append rows below keep_end, which itself must be visible under the snapshot. */

@@ -84,6 +84,21 @@ typedef enum BifangIsolation
 	  "how a lake table made by CREATE FOREIGN TABLE is partitioned: 'day(ts), bucket(16, " \
 	  "user_id)'; used at creation only")
 
+/* What background workers do for a lake table. */
+#define BIFANG_WORKER_OPTIONS(X) \
+	X(worker, "worker", BOOL, ON_SERVER | ON_TABLE, \
+	  VALUE("true"), ANYONE, LAKES, \
+	  "whether background workers look after the table") \
+	X(settle_age, "settle_age", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.worker_settle_age"), ANYONE, LAKES, \
+	  "seconds after which rows of small transactions go from bifang.tail to files") \
+	X(roll_age, "roll_age", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.worker_roll_age"), ANYONE, LAKES, \
+	  "seconds after which open ledgers are closed, and offloaded") \
+	X(commit_age, "commit_age", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.worker_commit_age"), ANYONE, LAKES, \
+	  "seconds after which rows are committed to the lake")
+
 /* Where in the table's history: at most one of the first three; without them, settings say if they
  * may. */
 #define BIFANG_HISTORY_OPTIONS(X) \
@@ -192,6 +207,7 @@ typedef enum BifangIsolation
 	PART(BIFANG_PLACE_OPTIONS) \
 	PART(BIFANG_LOG_OPTIONS) \
 	PART(BIFANG_WRITE_OPTIONS) \
+	PART(BIFANG_WORKER_OPTIONS) \
 	PART(BIFANG_HISTORY_OPTIONS) \
 	PART(BIFANG_VALUE_OPTIONS) \
 	PART(BIFANG_SERVER_OPTIONS) \

@@ -162,6 +162,27 @@ rows_from(Relation rel, int64 ledger_id, int64 entry, Snapshot snap)
 }
 
 int64
+bifang_catalog_tail_written_at(int64 ledger_id, int64 entry, Snapshot snap)
+{
+	Relation rel = bifang_rows_open("tail", AccessShareLock);
+	BifangRows rows = rows_from(rel, ledger_id, entry, snap);
+	HeapTuple tuple = bifang_rows_next(&rows);
+	int64 at = PG_INT64_MAX;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Datum values[TAIL_NATTS];
+		bool nulls[TAIL_NATTS];
+
+		bifang_rows_read(rel, tuple, TAIL_NATTS, values, nulls);
+		at = DatumGetTimestampTz(values[BIFANG_SLOT(TAIL_WRITTEN)]);
+	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return at;
+}
+
+int64
 bifang_catalog_next_tail_row(int64 ledger_id, int64 entry, Snapshot snap)
 {
 	Relation rel = bifang_rows_open("tail", AccessShareLock);

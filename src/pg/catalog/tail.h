@@ -28,6 +28,9 @@ extern int64 bifang_catalog_delete_tail(int64 ledger_id, Snapshot snap);
 /* First entry of the row behind the one that has `entry`; -1 = there is none. */
 extern int64 bifang_catalog_next_tail_row(int64 ledger_id, int64 entry, Snapshot snap);
 
+/* When the first row that ends behind `entry` was written; PG_INT64_MAX = there is none. */
+extern int64 bifang_catalog_tail_written_at(int64 ledger_id, int64 entry, Snapshot snap);
+
 /* The ledger's tail as the snapshot shows it, for readers of the core; palloc'd. The snapshot must
  * live as long. Errors of the server in reading are raised by bifang_report as they came. */
 extern const BfLogTail *bifang_tail_of(int64 ledger_id, int64 first, Snapshot snap);

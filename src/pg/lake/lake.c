@@ -1,5 +1,5 @@
 /*
- * pg/lake/lake.c: bifang.commit(): rows of the log get names in the lake.
+ * pg/lake/lake.c: bifang.commit(): rows of the log get names in the lake; bifang.settle().
  *
  *   uncovered = [0, end) of every ledger, minus what the lake covers by any form
  *   one logical file per ledger and partition, more where the list of ranges would be too long
@@ -44,6 +44,7 @@
 #include "pg/write/partition.h"
 
 PG_FUNCTION_INFO_V1(bifang_commit);
+PG_FUNCTION_INFO_V1(bifang_settle);
 
 #define COMMIT_TRIES 10
 #define SETTLED_MAX 100
@@ -457,8 +458,9 @@ bifang_table_begin_work(Oid relid, const char *function)
 }
 
 /* Open ledgers that nobody writes put what they have in bifang.tail into their files. This is not
- * what the commit needs, so a few at a time: their locks are held to the transaction's end. */
-static void
+ * what the commit needs, so a few at a time: their locks are held to the transaction's end. How
+ * many did. */
+static int32
 settle_tails(Oid relid)
 {
 	Snapshot snap = RegisterSnapshot(bifang_work_snapshot());
@@ -466,7 +468,7 @@ settle_tails(Oid relid)
 	BifangTarget target;
 	List *ledgers;
 	ListCell *lc;
-	int settled = 0;
+	int32 settled = 0;
 
 	bifang_table_open(relid, snap, CurrentMemoryContext, &t);
 	ledgers = bifang_catalog_ledgers(t.row.id, snap);
@@ -483,6 +485,7 @@ settle_tails(Oid relid)
 	}
 	if (settled > 0)
 		CommandCounterIncrement();
+	return settled;
 }
 
 void
@@ -491,7 +494,7 @@ bifang_commit_table(Oid relid, BifangCommitResult *result)
 	MemoryContext caller = CurrentMemoryContext;
 	bool done = false;
 
-	settle_tails(relid);
+	(void) settle_tails(relid);
 	for (int attempt = 0; !done && attempt < COMMIT_TRIES; attempt++)
 	{
 		MemoryContext cxt = AllocSetContextCreate(caller, "bifang commit", ALLOCSET_DEFAULT_SIZES);
@@ -554,4 +557,23 @@ bifang_commit(PG_FUNCTION_ARGS)
 	values[1] = Int32GetDatum(result.files);
 	values[2] = Int64GetDatum(result.rows);
 	return bifang_lake_row(fcinfo, values, nulls);
+}
+
+Datum
+bifang_settle(PG_FUNCTION_ARGS)
+{
+	List *tables = bifang_tables_of(PG_GETARG_OID(0));
+	int32 settled = 0;
+	ListCell *lc;
+
+	foreach (lc, tables)
+	{
+		int64 table_id = bifang_table_begin_work(lfirst_oid(lc), "bifang.settle()");
+		int32 n = settle_tails(lfirst_oid(lc));
+
+		if (n == 0)
+			bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
+		settled += n;
+	}
+	PG_RETURN_INT32(settled);
 }

@@ -24,6 +24,15 @@ int bifang_metadata_cache_kb;
 int bifang_footer_cache_kb;
 int bifang_rescan_kb;
 int bifang_garbage_grace_s;
+bool bifang_worker;
+int bifang_worker_naptime_s;
+int bifang_worker_launch_interval_s;
+int bifang_worker_settle_age_s;
+int bifang_worker_roll_age_s;
+int bifang_worker_commit_age_s;
+int bifang_worker_commit_kb;
+int bifang_worker_garbage_interval_s;
+int bifang_worker_history_s;
 
 static bool prune_partitions;
 static bool prune_manifests;
@@ -43,6 +52,7 @@ typedef struct Setting
 	bool on;
 	int *kb; /* a size in units of 1024 bytes, or of seconds */
 	bool seconds;
+	bool configured; /* in the configuration alone, for processes that no session starts */
 	int size;
 	int least;
 	int most;
@@ -56,6 +66,9 @@ typedef struct Setting
 	.kb = &(variable), .size = (initial), .least = (low), .most = (high)
 #define SECONDS(variable, initial) \
 	.kb = &(variable), .size = (initial), .least = 0, .most = INT_MAX, .seconds = true
+#define WORKER_SECONDS(variable, initial, low)                                              \
+	.kb = &(variable), .size = (initial), .least = (low), .most = INT_MAX, .seconds = true, \
+	.configured = true
 #define TEXT(variable, checked) .text = &(variable), .check = (checked)
 #define PRUNES(variable, bit) .flag = &(variable), .on = true, .prune = (bit)
 
@@ -156,6 +169,29 @@ static const Setting settings[] = {
 	 "Age at which files of commits that never came about are removed by remove_garbage().",
 	 "Other engines write the files of a commit before the catalog shows it.",
 	 SECONDS(bifang_garbage_grace_s, 3 * 24 * 3600)},
+	{"bifang.worker", "Background workers look after tables.",
+	 "They need shared_preload_libraries = 'bifang_fdw', or a call of bifang.start_worker().",
+	 FLAG(bifang_worker, true), .configured = true},
+	{"bifang.worker_naptime", "Time between two looks of a background worker at its tables.",
+	 "A job of a table runs no more often; one that fails waits twice as long each time.",
+	 WORKER_SECONDS(bifang_worker_naptime_s, 10, 1)},
+	{"bifang.worker_launch_interval",
+	 "Time after which a database without a background worker is looked at again.", NULL,
+	 WORKER_SECONDS(bifang_worker_launch_interval_s, 60, 1)},
+	{"bifang.worker_settle_age",
+	 "Age at which rows of small transactions go from bifang.tail to files.", NULL,
+	 WORKER_SECONDS(bifang_worker_settle_age_s, 60, 0)},
+	{"bifang.worker_roll_age", "Age at which the background worker closes open ledgers.",
+	 "Fuller ones than bifang.ledger_size_max are closed at once.",
+	 WORKER_SECONDS(bifang_worker_roll_age_s, 600, 0)},
+	{"bifang.worker_commit_age", "Age at which rows are committed to the lake.", NULL,
+	 WORKER_SECONDS(bifang_worker_commit_age_s, 300, 0)},
+	{"bifang.worker_commit_size", "Size at which rows are committed to the lake, however young.",
+	 NULL, KB(bifang_worker_commit_kb, 65536, 0, MAX_KILOBYTES), .configured = true},
+	{"bifang.worker_garbage_interval", "Time between two runs of remove_garbage().", NULL,
+	 WORKER_SECONDS(bifang_worker_garbage_interval_s, 600, 1)},
+	{"bifang.worker_history", "Age at which the background worker forgets jobs of bifang.jobs.",
+	 NULL, WORKER_SECONDS(bifang_worker_history_s, 30 * 24 * 3600, 0)},
 	{"bifang.enable_partition_pruning", "Leaves out files by their partition values.", NULL,
 	 PRUNES(prune_partitions, BF_PRUNE_PARTITION)},
 	{"bifang.enable_manifest_pruning",
@@ -209,14 +245,15 @@ bifang_settings_define(void)
 	{
 		const Setting *s = &settings[i];
 
+		GucContext who = s->configured ? PGC_SIGHUP : s->seconds ? PGC_SUSET : PGC_USERSET;
+
 		Assert((s->flag != NULL) + (s->kb != NULL) + (s->text != NULL) == 1);
 		if (s->flag != NULL)
-			DefineCustomBoolVariable(s->name, s->about, s->more, s->flag, s->on, PGC_USERSET,
+			DefineCustomBoolVariable(s->name, s->about, s->more, s->flag, s->on, who,
 									 s->prune != 0 ? GUC_EXPLAIN : 0, NULL, NULL, NULL);
 		else if (s->kb != NULL)
 			DefineCustomIntVariable(s->name, s->about, s->more, s->kb, s->size, s->least, s->most,
-									s->seconds ? PGC_SUSET : PGC_USERSET,
-									s->seconds ? GUC_UNIT_S : GUC_UNIT_KB, NULL, NULL, NULL);
+									who, s->seconds ? GUC_UNIT_S : GUC_UNIT_KB, NULL, NULL, NULL);
 		else
 			DefineCustomStringVariable(s->name, s->about, s->more, s->text, "", PGC_USERSET, 0,
 									   s->check, NULL, NULL);

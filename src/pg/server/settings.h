@@ -25,6 +25,17 @@ extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
 extern int bifang_rescan_kb;		 /* bifang.rescan_memory: rows of scans that run again */
 
+/* What the background worker is asked for: bifang.worker and bifang.worker_... */
+extern bool bifang_worker;
+extern int bifang_worker_naptime_s;
+extern int bifang_worker_launch_interval_s;
+extern int bifang_worker_settle_age_s;
+extern int bifang_worker_roll_age_s;
+extern int bifang_worker_commit_age_s;
+extern int bifang_worker_commit_kb;
+extern int bifang_worker_garbage_interval_s;
+extern int bifang_worker_history_s;
+
 /* Tells the server of them all. What is not defined by then is taken out of configuration files
  * with a warning, so nothing else may define one later. */
 extern void bifang_settings_define(void);

@@ -24,6 +24,7 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "utils/pg_locale.h"
+#include "utils/wait_event.h"
 
 /* Plain scan path without target list, outer path or private data of the restriction list. */
 static inline ForeignPath *
@@ -101,6 +102,19 @@ bifang_scan_user(ForeignScanState *node)
 #define BIFANG_F_REVERSE_TEXT F_REVERSE_TEXT
 #else
 #define BIFANG_F_REVERSE_TEXT F_REVERSE
+#endif
+
+/* Wait events with names of our own came in 17; `known` keeps what the server gave for the name. */
+#if PG_VERSION_NUM >= 170000
+static inline uint32
+bifang_wait_event(uint32 *known, const char *name)
+{
+	if (*known == 0)
+		*known = WaitEventExtensionNew(name);
+	return *known;
+}
+#else
+#define bifang_wait_event(known, name) ((void) (known), (void) (name), PG_WAIT_EXTENSION)
 #endif
 
 /* pg_foreign_server and friends: ownership checks were renamed in 16. */

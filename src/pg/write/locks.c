@@ -15,6 +15,7 @@
 #define LOCK_LEDGER 0xBF01
 #define LOCK_TABLE 0xBF02
 #define LOCK_UUID 0xBF03
+#define LOCK_WORKER 0xBF04
 
 static const LOCKMODE table_modes[] = {[BIFANG_TABLE_WRITE] = RowExclusiveLock,
 									   [BIFANG_TABLE_MAINTAIN] = ShareUpdateExclusiveLock,
@@ -47,6 +48,14 @@ bifang_lock_table(int64 table_id, BifangTableLock mode)
 	LOCKTAG tag = table_tag(table_id);
 
 	return LockAcquire(&tag, table_modes[mode], false, false) != LOCKACQUIRE_ALREADY_HELD;
+}
+
+bool
+bifang_try_lock_table(int64 table_id, BifangTableLock mode)
+{
+	LOCKTAG tag = table_tag(table_id);
+
+	return LockAcquire(&tag, table_modes[mode], false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
 void
@@ -109,6 +118,28 @@ bifang_lock_uuid(const char *uuid)
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (hash >> 32), (uint32) hash, LOCK_UUID);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+bool
+bifang_claim_worker(Oid database, BifangWorkerRole role)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, database, 0, (uint32) role, LOCK_WORKER);
+	return LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* Two who look at once see nobody. */
+bool
+bifang_has_worker(Oid database, BifangWorkerRole role)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, database, 0, (uint32) role, LOCK_WORKER);
+	if (LockAcquire(&tag, ShareLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, ShareLock, true);
+	return false;
 }
 
 bool

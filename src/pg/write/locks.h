@@ -1,6 +1,7 @@
 /*
  * pg/write/locks.h: locks of lake tables and of ledgers, visible in pg_locks as advisory locks with
- * objsubid 0xBF01 (ledger), 0xBF02 (table), 0xBF03 (uuid); a smallint there: -16639 and so on.
+ * objsubid 0xBF01 (ledger), 0xBF02 (table), 0xBF03 (uuid), 0xBF04 (background workers); a smallint
+ * there: -16639 and so on.
  *
  * A table is locked as an ordinary one would be, to the end of the transaction:
  *
@@ -31,6 +32,8 @@ typedef enum BifangTableLock
 
 /* Waits. False: the transaction had it already. */
 extern bool bifang_lock_table(int64 table_id, BifangTableLock mode);
+/* Does not wait; false: somebody has it. */
+extern bool bifang_try_lock_table(int64 table_id, BifangTableLock mode);
 /* When nothing was changed under it. */
 extern void bifang_unlock_table(int64 table_id, BifangTableLock mode);
 
@@ -45,6 +48,16 @@ extern void bifang_unlock_ledger(int64 ledger_id);
 /* It gets no new writer. */
 extern void bifang_reserve_ledger(int64 ledger_id);
 extern void bifang_release_ledger(int64 ledger_id);
+
+/* A database has one background worker and at most one launcher of its own: whoever is it holds
+ * this while the process lives. False: there is one. */
+typedef enum BifangWorkerRole
+{
+	BIFANG_ROLE_WORKER,
+	BIFANG_ROLE_LAUNCHER
+} BifangWorkerRole;
+extern bool bifang_claim_worker(Oid database, BifangWorkerRole role);
+extern bool bifang_has_worker(Oid database, BifangWorkerRole role);
 
 /* For assertions: does this backend hold it? */
 extern bool bifang_ledger_is_locked(int64 ledger_id);

@@ -1,0 +1,108 @@
+/*
+ * pg/lake/backlog.c: see backlog.h.
+ *
+ *   ledger      0 ......... covered ......... end
+ *               named by the lake | uncommitted
+ *
+ * When rows were acknowledged stands in bifang.append and bifang.tail, of which commit and roll
+ * prune what is older than the last end. Of a ledger of which the lake has nothing the oldest row
+ * is as old as the ledger.
+ */
+#include "pg/lake/backlog.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg/catalog/cache.h"
+#include "pg/catalog/ledgers.h"
+#include "pg/catalog/tail.h"
+#include "pg/server/error.h"
+#include "pg/server/host.h"
+
+/* Bytes of so many of its rows, on average. */
+static int64
+bytes_of(const BifangLedger *l, int64 rows)
+{
+	int64 known = l->end_entry - l->end_segment;
+
+	Assert(rows >= 0 && rows <= l->end_entry);
+	return known <= 0 ? 0
+					  : (int64) ((double) (l->end_position + l->tail_bytes) / (double) known *
+								 (double) rows);
+}
+
+static void
+add_uncommitted(BfBacklog *b, BfArena *a, const BifangLedger *l, const BfCoverage *covered,
+				Snapshot snap)
+{
+	BfRange all = {0, l->end_entry - 1};
+	BfRangeSet have = {1, &all};
+	BfRangeSet lost = bifang_ledger_lost(a, l);
+	BfRangeSet left;
+	BfError err = {0};
+	int64 since;
+
+	BIFANG_CHECK(bf_rangeset_subtract(a, &have, &lost, &have, &err), &err);
+	BIFANG_CHECK(bf_rangeset_subtract(a, &have, bf_coverage_of(covered, l->id), &left, &err), &err);
+	if (left.n == 0)
+		return;
+	since = left.ranges[0].first == 0
+				? l->created_at
+				: bifang_catalog_written_at(l->id, left.ranges[0].first, snap);
+	if (since == PG_INT64_MAX)
+		since = l->created_at;
+	bf_backlog_add(&b->uncommitted, bf_rangeset_count(&left), bytes_of(l, bf_rangeset_count(&left)),
+				   since);
+	b->closed_uncommitted += l->state == BIFANG_LEDGER_CLOSED;
+}
+
+static void
+add_ledger(BfBacklog *b, BfArena *a, const BifangLedger *l, const BfCoverage *covered,
+		   Snapshot snap)
+{
+	int64 bytes = bytes_of(l, l->end_entry);
+
+	add_uncommitted(b, a, l, covered, snap);
+	if (l->state == BIFANG_LEDGER_OPEN)
+	{
+		bf_backlog_add(&b->open, l->end_entry, bytes, l->created_at);
+		b->open_ledgers++;
+		b->fullest_bytes = Max(b->fullest_bytes, bytes);
+		b->fullest_rows = Max(b->fullest_rows, l->end_entry);
+	}
+	if (l->state == BIFANG_LEDGER_CLOSED)
+	{
+		bf_backlog_add(&b->closed, l->end_entry, bytes, l->closed_at);
+		b->closed_ledgers++;
+	}
+	if (l->state == BIFANG_LEDGER_OPEN && l->files_entry < l->end_entry)
+		bf_backlog_add(&b->tail, l->end_entry - l->files_entry, l->tail_bytes,
+					   bifang_catalog_tail_written_at(l->id, l->files_entry, snap));
+}
+
+void
+bifang_backlog_of(const BifangLakeTable *row, Snapshot snap, BfBacklog *out)
+{
+	MemoryContext cxt =
+		AllocSetContextCreate(CurrentMemoryContext, "bifang backlog", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	BfArena *arena = bifang_arena(cxt, "backlog", BIFANG_ARENA_MAX_METADATA);
+	List *ledgers = bifang_catalog_ledgers(row->id, snap);
+	const BfCoverage *covered = NULL;
+	ListCell *lc;
+
+	bf_backlog_clear(out);
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (l->end_entry == 0 || l->state == BIFANG_LEDGER_TRIMMED)
+			continue;
+		if (covered == NULL)
+			covered = &bifang_lake_open(cxt, row->metadata_location)->plan->covered;
+		add_ledger(out, arena, l, covered, snap);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+}
