@@ -11,6 +11,7 @@
  */
 #include "pg/lake/leftovers.h"
 
+#include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -36,6 +37,26 @@ typedef struct Look
 
 /* Looking ------------------------------------------------------------------------------------- */
 
+/* After pg_upgrade databases have their numbers, but another system identifier: what recover() took
+ * then would be missing in one that has not called adopt() yet. */
+static const char *
+what_other(const BifangMark *m)
+{
+	const char *slash = strrchr(m->origin, '/');
+	Oid database = slash != NULL ? bifang_database_of_name(slash + 1) : InvalidOid;
+	const char *name =
+		OidIsValid(database) && database != MyDatabaseId ? get_database_name(database) : NULL;
+
+	if (name == NULL)
+		return psprintf("of database %s (system identifier/oid), which this cluster does not have; "
+						"recover() takes it back",
+						m->origin);
+	return psprintf(
+		"of database %s (system identifier/oid) of another cluster; if that is database "
+		"\"%s\" from before pg_upgrade, adopt() there takes it over, else recover() here",
+		m->origin, name);
+}
+
 /* NULL: nothing to tell. */
 static const char *
 what_is(const char *dir, const BifangMark *m, bool table)
@@ -47,12 +68,7 @@ what_is(const char *dir, const BifangMark *m, bool table)
 						 : NULL;
 		case BIFANG_OWNER_FORMER:
 			return "of a catalog that this database had before; recover() takes it back";
-		case BIFANG_OWNER_OTHER:
-			if (bifang_owner_lives(m))
-				return NULL;
-			return psprintf("of database %s (system identifier/oid), which this cluster does not "
-							"have; recover() takes it back",
-							m->origin);
+		case BIFANG_OWNER_OTHER: return bifang_owner_lives(m) ? NULL : what_other(m);
 		case BIFANG_OWNER_COPY: return "of another copy of this cluster; adopt() takes it over";
 		case BIFANG_OWNER_NONE: break;
 	}

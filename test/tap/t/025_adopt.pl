@@ -142,6 +142,9 @@ sub goes_on
 # ---- pg_upgrade ----
 
 my $old = fill('old');
+$old->safe_psql('postgres', 'CREATE DATABASE second');
+$old->safe_psql('second', q{CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw; CREATE FOREIGN TABLE n (i int) SERVER lake;
+	INSERT INTO n VALUES (1)});
 my $new = upgrade($old, 'new');
 refuses($new, 0);
 system('cp', '-a', $old->data_dir . '/bifang', $new->data_dir) == 0 or die 'cp';
@@ -153,6 +156,13 @@ like(complaint($new, 'INSERT INTO o VALUES (0, 0)'), qr/bifang\.adopt/, 'an adop
 like(complaint($new, 'BEGIN; CREATE TABLE x (); SELECT bifang.adopt()'), qr/has changed something/, 'what changed something does not adopt');
 like(complaint($new, 'CREATE ROLE r; SET ROLE r; SELECT bifang.adopt()'), qr/permission denied/, 'not for everybody');
 is($new->safe_psql('postgres', 'SELECT bifang.adopt() >= 0'), 't', 'marks are there already, rows are not');
+
+# Another database whose turn it is later has left nothing.
+my $others = q{SELECT string_agg(what, '; ') FROM bifang.leftovers() WHERE what ~ '^of database'};
+like($new->safe_psql('postgres', $others), qr/^of database \S+ .* of another cluster; if that is database "second" .* adopt\(\) there takes it over[^;]*$/,
+	'left-overs tell of a database that did not adopt yet');
+is($new->safe_psql('second', 'SELECT bifang.adopt() > 0'), 't', 'which does');
+is($new->safe_psql('postgres', $others), '', 'then nothing is told');
 
 # What the old cluster had for itself is whole; what both reach is the new one's.
 $old->start;
