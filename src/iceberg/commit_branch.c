@@ -50,13 +50,12 @@ visit_survey(void *arg, const BfIceFile *file, BfError *err)
 {
 	Survey *s = arg;
 	bool live = file->status != BF_ICE_DELETED;
+	int64_t rows = file->record_count > 0 ? file->record_count : 0;
 
 	BF_ASSERT((unsigned) file->status < sizeof s->files / sizeof *s->files);
 	s->files[file->status]++;
-	BF_DATA(
-		err,
-		!__builtin_add_overflow(s->rows[file->status], file->record_count, &s->rows[file->status]),
-		-1, "record counts add up to more than 2^63");
+	BF_DATA(err, !__builtin_add_overflow(s->rows[file->status], rows, &s->rows[file->status]), -1,
+			"record counts add up to more than 2^63");
 	if (live && bf_is_logical_path(file->path))
 	{
 		s->n_logical++;

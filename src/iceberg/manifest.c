@@ -252,8 +252,9 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 			"a manifest of deletes has a data file: %.300s", file->path);
 	file->content = (BfIceContent) content;
 	BF_TRY(bfi_record_number(data_file, 103, "record_count", NULL, NULL, &file->record_count, err));
-	BF_DATA(err, file->record_count >= 0, -1, "record_count %lld is negative",
-			(long long) file->record_count);
+	/* Migrations of Avro tables don't count. */
+	if (file->record_count < 0)
+		file->record_count = -1;
 	BF_TRY(bfi_record_number(data_file, 104, "file_size_in_bytes", NULL, &zero, &file->file_size,
 							 err));
 	BF_DATA(err, file->file_size >= 0, -1, "file_size_in_bytes %lld is negative",
@@ -296,8 +297,13 @@ inherit_row_id(ManifestRead *r, BfIceFile *file, BfError *err)
 	if (r->next_row_id < 0 || file->status == BF_ICE_DELETED || file->content != BF_ICE_DATA ||
 		file->first_row_id >= 0)
 		return BF_OK;
-	BF_ASSERT(!r->manifest->deletes && file->record_count >= 0);
+	BF_ASSERT(!r->manifest->deletes);
 	file->first_row_id = r->next_row_id;
+	if (file->record_count < 0)
+	{
+		r->next_row_id = -1; /* nor is it known of those behind it */
+		return BF_OK;
+	}
 	BF_DATA(err, !__builtin_add_overflow(r->next_row_id, file->record_count, &r->next_row_id), -1,
 			"row ids exceed 2^63");
 	return BF_OK;

@@ -99,7 +99,7 @@ typedef struct BfIceFile
 	/* In the order of the spec's fields, typed by spec and schema. A field that the manifest does
 	 * not have at all is a NULL of type NULL. */
 	BfValue *partition;
-	int64_t record_count;
+	int64_t record_count; /* -1 = not counted */
 	int64_t file_size;
 	int32_t n_splits;	  /* places where it can be divided, as row groups; -1 = not told */
 	int64_t first_row_id; /* v3: the _row_id of its first row, inherited when null; -1 = none */

@@ -258,6 +258,7 @@ put_plan(Pack *p, BfError *err)
 	BF_TRY(put(p, plan->total_rows, err));
 	BF_TRY(put(p, plan->total_bytes, err));
 	BF_TRY(put(p, plan->has_deletes, err));
+	BF_TRY(put(p, plan->rows_guessed, err));
 	BF_TRY(put(p, plan->n_manifests, err));
 	BF_TRY(bf_buffer_append(p->out, &plan->counters, sizeof plan->counters, err));
 	BF_TRY(put_coverage(p, &plan->covered, err));
@@ -522,6 +523,7 @@ bf_ice_plan_unpack(BfArena *a, const BfIceTable *t, BfView bytes, BfIcePlan **ou
 	plan->total_rows = get(&u);
 	plan->total_bytes = get(&u);
 	plan->has_deletes = get(&u) != 0;
+	plan->rows_guessed = get(&u) != 0;
 	plan->n_manifests = (int32_t) get(&u);
 	memcpy(&plan->counters, u.at, sizeof plan->counters);
 	u.at += sizeof plan->counters;

@@ -320,8 +320,9 @@ bounds_evidence(Evidence *e, int32_t field, BfColumnStats *s)
 		!bf_ice_metrics_find(e->metrics, f->id, e->record_count, e->metric))
 		return;
 	/* Counts that don't belong to so many rows are of something else, and nothing but NULLs has no
-	 * bounds. A file without rows needs no pruning, and may have some. */
-	if (e->record_count == 0 || (m->values >= 0 && m->values != e->record_count) ||
+	 * bounds. A file without rows needs no pruning, and may have some; of one whose rows nobody
+	 * counted nobody looked at the values either. */
+	if (e->record_count <= 0 || (m->values >= 0 && m->values != e->record_count) ||
 		m->nulls > e->record_count || m->nans > e->record_count ||
 		(m->nulls == e->record_count && (m->lower.len > 0 || m->upper.len > 0)))
 		return;

@@ -149,8 +149,8 @@ typedef struct BfIceDataFile
 	const char *path; /* local path; for logical files the bifang:// name */
 	BfIceFormat format;
 	bool logical;
-	BfLogicalFile log; /* when logical: all ranges that it names */
-	int64_t record_count;
+	BfLogicalFile log;	  /* when logical: all ranges that it names */
+	int64_t record_count; /* -1 = whoever committed it has not counted */
 	int64_t file_size;
 	int32_t spec_id;
 	/* Identity partition values by source field id, for columns that the file lacks. */
@@ -200,6 +200,13 @@ typedef struct BfIcePlanCounters
 	int64_t delete_files_unused;
 } BfIcePlanCounters;
 
+/* What to plan with. */
+static inline int64_t
+bf_ice_rows(int64_t record_count, int64_t file_size)
+{
+	return record_count >= 0 ? record_count : file_size / 64 + 1;
+}
+
 typedef struct BfIcePlan
 {
 	int64_t snapshot_id;		/* main's, -1 = empty */
@@ -213,7 +220,8 @@ typedef struct BfIcePlan
 	/* Exact but for deletes: what main covers of a logical file is not counted twice. */
 	int64_t total_rows;
 	int64_t total_bytes;
-	bool has_deletes; /* total_rows counts deleted rows too */
+	bool has_deletes;  /* total_rows counts deleted rows too */
+	bool rows_guessed; /* some files' by their size */
 	int32_t n_manifests;
 	BfCoverage covered;			/* what the lake covers by any form: live = [0,end) minus this */
 	BfCoverage covered_parquet; /* what `main` covers: logical files are read minus this */

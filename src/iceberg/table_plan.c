@@ -37,6 +37,7 @@ typedef struct Totals
 	int64_t files;
 	int64_t rows;
 	int64_t bytes;
+	bool guessed;
 } Totals;
 
 typedef struct DeleteManifests
@@ -260,10 +261,12 @@ add_file(PlanBuild *b, const BfiEntry *e, BfError *err)
 	if (!b->scan->totals_only || e->logical)
 		return keep_file(b, e, pruned, err);
 	BF_DATA(err,
-			!__builtin_add_overflow(b->totals.rows, e->record_count, &b->totals.rows) &&
+			!__builtin_add_overflow(b->totals.rows, bf_ice_rows(e->record_count, e->file_size),
+									&b->totals.rows) &&
 				!__builtin_add_overflow(b->totals.bytes, e->file_size, &b->totals.bytes),
 			-1, "record counts or file sizes add up to more than 2^63");
 	b->totals.files++;
+	b->totals.guessed |= e->record_count < 0;
 	return BF_OK;
 }
 
@@ -512,6 +515,7 @@ collect_files(PlanBuild *b, BfIcePlan *plan, BfCoverage *logical, BfError *err)
 	plan->n_counted = b->totals.files;
 	plan->total_rows = plan->rows_counted = b->totals.rows;
 	plan->total_bytes = plan->bytes_counted = b->totals.bytes;
+	plan->rows_guessed = b->totals.guessed;
 	plan->has_deletes |= b->scan->totals_only && b->delete_manifests.n > 0;
 	b->counters.files += b->entries.n_by_partition + b->entries.n_by_bounds;
 	b->counters.files_by_partition += b->entries.n_by_partition;
@@ -534,9 +538,10 @@ subtract_and_total(BfArena *scratch, BfIcePlan *plan, BfError *err)
 	for (int32_t i = 0; i < plan->n_files; i++)
 	{
 		BfIceDataFile *f = &plan->files[i];
-		int64_t rows = f->record_count;
+		int64_t rows = bf_ice_rows(f->record_count, f->file_size);
 
 		BF_TRY(bf_check_cancel(bf_arena_host(scratch), err));
+		plan->rows_guessed |= f->record_count < 0;
 		if (f->logical)
 		{
 			BfRangeSet left;

@@ -209,7 +209,7 @@ add_files(BfScanList *l, const BfIcePlan *plan, Logical *logical, BfError *err)
 		}
 		BF_TRY(bf_scan_unit_add(l, BF_SCAN_PARQUET, f->path, &u, err));
 		u->file = f;
-		u->rows = f->record_count;
+		u->rows = bf_ice_rows(f->record_count, f->file_size);
 		u->bytes = f->file_size;
 		if (bf_scan_unit_keep(l) && f->format == BF_ICE_FORMAT_PARQUET)
 			BF_TRY(bf_scan_unit_cut_file(l, err));
@@ -229,7 +229,7 @@ bf_scan_plan_lake(BfScanList *l, const BfScanPins *pins, const BfIcePlan *plan, 
 
 	BF_ASSERT(l->n_units == 0);
 	*unknown = -1;
-	l->totals.exact = !plan->has_deletes;
+	l->totals.exact = !plan->has_deletes && !plan->rows_guessed;
 	BF_TRY(bf_scan_list_reserve(l, (int64_t) plan->n_files + pins->n_ledgers, err));
 	BF_TRY(add_files(l, plan, &logical, err));
 	return add_ledgers(l, pins, plan, &logical, unknown, err);

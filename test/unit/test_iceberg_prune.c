@@ -867,5 +867,7 @@ TEST(iceberg_prune_uuid_row_groups)
 			REQUIRE_OK(bf_ice_metrics_pack(arena, arena, &file, &metrics, &test_err));
 			EXPECT_EQ(bf_ice_prune_file(pruner, 5, NULL, 10, metrics),
 					  n_splits == 1 ? BF_ICE_PRUNED_BY_BOUNDS : BF_ICE_NOT_PRUNED);
+			/* Whose rows nobody counted. */
+			EXPECT_EQ(bf_ice_prune_file(pruner, 5, NULL, -1, metrics), BF_ICE_NOT_PRUNED);
 		}
 }

@@ -122,16 +122,35 @@ TEST(iceberg_status_row_ids)
 	EXPECT_EQ(p->files[0].first_row_id, 100);
 	EXPECT_EQ(p->files[1].first_row_id, 50);
 	EXPECT_EQ(p->files[2].first_row_id, 103);
+	/* Behind rows that nobody counted. */
+	files[1].rows = -1;
+	m = (MakeManifest){.name = "m2",
+					   .sequence = 2,
+					   .snapshot_id = 1,
+					   .first_row_id = 101,
+					   .n_files = 4,
+					   .files = files};
+	p = plan_manifests(3, one, 1);
+	REQUIRE(p != NULL && p->n_files == 3);
+	EXPECT_EQ(p->files[0].record_count, -1);
+	EXPECT_EQ(p->files[0].first_row_id, 100);
+	EXPECT_EQ(p->files[1].first_row_id, 50);
+	EXPECT_EQ(p->files[2].first_row_id, -1);
+	EXPECT(p->rows_guessed);
 }
 
 /* A list that doesn't tell how many rows its manifests have is completed by a commit, by status. */
 TEST(iceberg_status_counts_are_completed)
 {
 	BfArena *a = test_arena();
-	MakeFile files[] = {file_of(BF_ICE_ADDED, "a", 1, 1),	  file_of(BF_ICE_EXISTING, "b", 1, 10),
-						file_of(BF_ICE_EXISTING, "c", 1, 20), file_of(BF_ICE_DELETED, "d", 1, 100),
-						file_of(BF_ICE_DELETED, "e", 1, 200), file_of(BF_ICE_DELETED, "f", 1, 300)};
-	MakeManifest m = {.name = "m", .sequence = 2, .snapshot_id = 1, .n_files = 6, .files = files};
+	MakeFile files[] = {file_of(BF_ICE_ADDED, "a", 1, 1),
+						file_of(BF_ICE_EXISTING, "b", 1, 10),
+						file_of(BF_ICE_EXISTING, "c", 1, 20),
+						file_of(BF_ICE_DELETED, "d", 1, 100),
+						file_of(BF_ICE_DELETED, "e", 1, 200),
+						file_of(BF_ICE_DELETED, "f", 1, 300),
+						file_of(BF_ICE_EXISTING, "uncounted", 1, -1)};
+	MakeManifest m = {.name = "m", .sequence = 2, .snapshot_id = 1, .n_files = 7, .files = files};
 	MakeManifest *one[] = {&m};
 	MakeSnapshot snapshot = {1, 0, 9, 5, 0, NULL, 1, one};
 	MakeTable table = {.version = 2,
@@ -158,7 +177,7 @@ TEST(iceberg_status_counts_are_completed)
 			continue;
 		found++;
 		EXPECT_EQ(manifests[i].added_files, 1);
-		EXPECT_EQ(manifests[i].existing_files, 2);
+		EXPECT_EQ(manifests[i].existing_files, 3);
 		EXPECT_EQ(manifests[i].deleted_files, 3);
 		EXPECT_EQ(manifests[i].added_rows, 1);
 		EXPECT_EQ(manifests[i].existing_rows, 30);

@@ -315,7 +315,7 @@ bifang_partitions(PG_FUNCTION_ARGS)
 		for (i++; i < n && compare_partitions(&sum, &all[i]) == 0; i++)
 		{
 			sum.files += all[i].files;
-			sum.rows += all[i].rows;
+			sum.rows = sum.rows < 0 || all[i].rows < 0 ? -1 : sum.rows + all[i].rows;
 			sum.bytes += all[i].bytes;
 			sum.with_deletes += all[i].with_deletes;
 		}

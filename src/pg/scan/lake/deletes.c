@@ -166,7 +166,7 @@ bifang_delete_set_of(BifangDeleteSet *s, BfArena *a, const BfIceDataFile *f, boo
 	BIFANG_CHECK(bf_deletes_load(a, s->cache, f->path, f->sequence_number, sources, n, &out, &err),
 				 &err);
 	pfree(sources);
-	if (out != NULL && count)
+	if (out != NULL && count && f->record_count >= 0)
 		bf_delete_count_dangling(s->cache, out, f->record_count);
 	count_more(s);
 	return out;
