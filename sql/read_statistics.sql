@@ -140,6 +140,30 @@ DROP FOREIGN TABLE counted;
 SELECT counted('7526608189512459993', '99999999999999999999') AS no_number;
 DROP FOREIGN TABLE counted;
 
+-- A partitioned table that nobody has analyzed: what its partitions know, put together. Values of the key (items), of columns whose
+-- bounds are apart (order_id) and of those without repetitions are added up; of others (customer_id) the most that a partition has counts.
+\set orders :data '/shop/orders'
+CREATE TABLE parent (order_id bigint, customer_id bigint, items int, nr bigint) PARTITION BY LIST (items);
+CREATE FOREIGN TABLE from_files (order_id bigint, customer_id bigint, items int, nr bigint OPTIONS (column_name 'order_id')) SERVER rs OPTIONS (location :'orders');
+ALTER TABLE parent ATTACH PARTITION from_files FOR VALUES IN (1, 2, 3, 4, 5, 6, 7, 8, 9);
+CREATE TABLE heap PARTITION OF parent FOR VALUES IN (0, 10, 11, 12, 13, 14);
+INSERT INTO heap SELECT 120000 + g / 2, g % 2500, (ARRAY[0, 10, 11, 12, 13, 14])[g % 6 + 1], g FROM generate_series(0, 39999) g;
+ANALYZE heap;
+SELECT about('SELECT DISTINCT items FROM parent', 15, 0) AS key, about('SELECT DISTINCT order_id FROM parent', 140000, 0.05) AS apart,
+	about('SELECT DISTINCT nr FROM parent', 160000) AS unique, about('SELECT DISTINCT customer_id FROM parent', 5000) AS others;
+SELECT about('SELECT * FROM parent a JOIN parent b USING (customer_id)', 160000 * 32), about('SELECT DISTINCT items FROM parent WHERE items BETWEEN 1 AND 9', 9) AS left_over;
+SET bifang.planner_statistics = off;
+SELECT about('SELECT DISTINCT items FROM parent', 200);
+RESET bifang.planner_statistics;
+-- Without files it is none of ours; analyzed, that counts.
+ALTER TABLE parent DETACH PARTITION from_files;
+SELECT about('SELECT DISTINCT items FROM parent', 200);
+ALTER TABLE parent ATTACH PARTITION from_files FOR VALUES IN (1, 2, 3, 4, 5, 6, 7, 8, 9);
+ANALYZE parent;
+DELETE FROM pg_statistic WHERE starelid = 'from_files'::regclass;
+UPDATE pg_statistic SET stadistinct = 3, stakind1 = 0, stakind2 = 0, stakind3 = 0 WHERE starelid = 'parent'::regclass AND stainherit;
+SELECT about('SELECT DISTINCT items FROM parent', 3, 0);
+
 -- Bounds are values of rows: functions that may tell them see none where the role may not see all rows.
 CREATE ROLE regress_statistics;
 GRANT USAGE ON SCHEMA rs TO regress_statistics;

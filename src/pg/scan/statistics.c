@@ -25,6 +25,7 @@
 #include "pg/catalog/options.h"
 #include "pg/convert/out.h"
 #include "pg/scan/kind.h"
+#include "pg/scan/parents.h"
 #include "pg/server/encoding.h"
 #include "pg/server/host.h"
 #include "pg/server/settings.h"
@@ -417,29 +418,40 @@ varno_of(PlannerInfo *root, const RangeTblEntry *rte)
 	return 0;
 }
 
+/* Of a column that nobody has analyzed, as the planner may keep it; NULL: nothing is known. */
+static HeapTuple
+column_stats(Oid relid, AttrNumber attnum)
+{
+	const OfColumn *c = find_column(find_table(relid), attnum);
+
+	if (c == NULL || c->tuple == NULL ||
+		SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+							  BoolGetDatum(false)))
+		return NULL;
+	/* Looking at caches may have thrown it away. */
+	c = find_column(find_table(relid), attnum);
+	return c == NULL ? NULL : heap_copytuple(c->tuple);
+}
+
 static bool
 relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *var)
 {
-	const OfColumn *c;
+	HeapTuple tuple = NULL;
 	Index varno;
 
 	if (next_stats != NULL && next_stats(root, rte, attnum, var))
 		return true;
-	if (!bifang_planner_statistics || rte->rtekind != RTE_RELATION || rte->inh ||
-		rte->relkind != RELKIND_FOREIGN_TABLE)
+	if (!bifang_planner_statistics || rte->rtekind != RTE_RELATION)
 		return false;
-	c = find_column(find_table(rte->relid), attnum);
-	if (c == NULL || c->tuple == NULL ||
-		SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(rte->relid), Int16GetDatum(attnum),
-							  BoolGetDatum(false)))
-		return false;
-	/* Looking at caches may have thrown it away. */
-	c = find_column(find_table(rte->relid), attnum);
-	if (c == NULL)
-		return false;
-	var->statsTuple = heap_copytuple(c->tuple);
-	var->freefunc = heap_freetuple;
 	varno = varno_of(root, rte);
+	if (rte->relkind == RELKIND_FOREIGN_TABLE && !rte->inh)
+		tuple = column_stats(rte->relid, attnum);
+	else if (rte->relkind == RELKIND_PARTITIONED_TABLE && rte->inh && varno > 0 && tables != NULL)
+		tuple = bifang_statistics_of_parent(root, varno, attnum, column_stats);
+	if (tuple == NULL)
+		return false;
+	var->statsTuple = tuple;
+	var->freefunc = heap_freetuple;
 	var->acl_ok = varno > 0 &&
 				  bifang_all_rows_selectable(
 					  root, varno, bms_make_singleton(attnum - FirstLowInvalidHeapAttributeNumber));
