@@ -6,7 +6,8 @@
  *   table    a directory in the server's warehouse with a mark (pg/write/mark.h) of no catalog
  *            that lives; its metadata is the one that the mark names, else the newest
  *   ledgers  directories and offload files with that table's uuid; a ledger that is there in both
- *            forms is read from the file. All are closed.
+ *            forms is read from the file. All are closed. Offload files that a copy of the
+ *            database put beside them are taken when that is gone and their numbers are free.
  *   end      of a directory what the mark says, else all whole batches that are there; then rows of
  *            a transaction that a crash ended may be among them, and a NOTICE says so
  *
@@ -188,15 +189,25 @@ add_live(Recovery *r, Finding *f)
 	}
 }
 
-/* A copy of a ledger that is there as a directory too counts when it is whole. */
+/* A copy of a ledger that is there as a directory too counts when it is whole. Another database
+ * that had the table (`of`) gave numbers, too, to ledgers of its own. */
 static void
-add_offload(Recovery *r, Finding *f, int64 id, const char *path)
+add_offload(Recovery *r, Finding *f, int64 id, const char *path, const char *of)
 {
 	BifangLedger *l = ledger_of(f, id);
 	BfOffloadFile *file;
 	BfError err = {0};
 	int64 n;
 
+	if (l != NULL && of != NULL && strcmp(l->origin, of) != 0)
+	{
+		ereport(NOTICE,
+				(errmsg("\"%s\" is not taken", bifang_shown(path)),
+				 errdetail("It is of database %s (system identifier/oid), and the table has "
+						   "a ledger of that number.",
+						   of)));
+		return;
+	}
 	if (bf_offload_open(r->arena, path, NULL, &file, &err) != BF_OK)
 	{
 		if (l == NULL)
@@ -220,8 +231,24 @@ add_offload(Recovery *r, Finding *f, int64 id, const char *path)
 	set_schema(r, f, BF_LEDGER_OFFLOAD, path, l);
 }
 
+/* NULL: not the directory of another database that had the table, or that one lives and has them.
+ */
+static const char *
+database_of_directory(const char *name)
+{
+	char *origin = pstrdup(name);
+	char *dash = strchr(origin, '-');
+	const BifangMark m = {.origin = origin};
+
+	if (dash == NULL || strchr(name, '.') != NULL)
+		return NULL;
+	*dash = '/';
+	return bifang_owner_lives(&m) ? NULL : origin;
+}
+
+/* The table's own first. `of`: the database that they are of, NULL = its own. */
 static void
-add_offloads(Recovery *r, Finding *f, const char *dir, bool deeper)
+add_offloads(Recovery *r, Finding *f, const char *dir, const char *of)
 {
 	List *names = bifang_names_in(dir);
 	ListCell *lc;
@@ -229,14 +256,18 @@ add_offloads(Recovery *r, Finding *f, const char *dir, bool deeper)
 	foreach (lc, names)
 	{
 		const char *name = lfirst(lc);
-		char *path = psprintf("%s/%s", dir, name);
 		int64 id = bifang_ledger_of_name(name, ".bfo");
 
 		CHECK_FOR_INTERRUPTS();
 		if (id >= 0 && bifang_final_length(name) == strlen(name))
-			add_offload(r, f, id, path);
-		else if (deeper && strchr(name, '.') == NULL)
-			add_offloads(r, f, path, false);
+			add_offload(r, f, id, psprintf("%s/%s", dir, name), of);
+	}
+	foreach (lc, names)
+	{
+		const char *other = of == NULL ? database_of_directory(lfirst(lc)) : NULL;
+
+		if (other != NULL)
+			add_offloads(r, f, psprintf("%s/%s", dir, (char *) lfirst(lc)), other);
 	}
 }
 
@@ -408,7 +439,7 @@ recover_table(Recovery *r, const char *dir, const BifangMark *mark)
 	else if (find_metadata(r, &f))
 	{
 		add_live(r, &f);
-		add_offloads(r, &f, psprintf("%s/offload", dir), true);
+		add_offloads(r, &f, psprintf("%s/offload", dir), NULL);
 		check_names(r, &f);
 		check_numbers(&f);
 		if (f.problem == NULL)

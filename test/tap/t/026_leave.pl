@@ -137,6 +137,32 @@ unlink $gone or die $!;
 is($node->safe_psql('heir', q{SELECT count(*) FROM bifang.recover('apart') WHERE table_name = 'x' AND problem ~ 'which the lake names, is not there'}),
 	'1', 'a table that lacks a ledger');
 is($node->safe_psql('heir', q{SELECT count(*) FROM bifang.tables}), '1', 'is not made a table');
+
+# A copy of the database has ledgers of its own, with the same numbers, and puts its offload files beside those of the first.
+my $made = 'CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw';
+sub first { return $node->safe_psql('first', $_[0]); }
+$node->safe_psql('template1', 'CREATE DATABASE first');
+first("$made; CREATE FOREIGN TABLE c (w text, i int) SERVER lake; INSERT INTO c SELECT 'both', g FROM generate_series(1, 10) g");
+first(q{SELECT bifang.roll('c')});
+$node->safe_psql('template1', 'CREATE DATABASE second TEMPLATE first');
+$node->safe_psql('second', q{INSERT INTO c SELECT 'second', g FROM generate_series(1, 5) g; SELECT bifang.roll('c'), bifang.offload('c')});
+$node->safe_psql('second', 'SELECT bifang.remove_garbage()');
+first(q{INSERT INTO c SELECT 'first', g FROM generate_series(1, 3) g});
+is(first('SELECT count(DISTINCT ledger_id) FROM bifang.ledger'), '2', 'two ledgers here');
+is($node->safe_psql('second', 'SELECT count(DISTINCT ledger_id) FROM bifang.ledger'), '2', 'and two there');
+for my $second ('which lives', 'which is gone')
+{
+	first("DROP EXTENSION bifang_fdw CASCADE; $made");
+	(undef, undef, $err) = outcome_in('first', q{SELECT * FROM bifang.recover('lake')});
+	first('CREATE FOREIGN TABLE IF NOT EXISTS c (w text, i int) SERVER lake');
+	is(first(q{SELECT string_agg(w || n, ' ' ORDER BY w) FROM (SELECT w, count(*) AS n FROM c GROUP BY w) x}), 'both10 first3',
+		"recovered beside a copy $second: its own rows and no others");
+	$second =~ /lives/ ? unlike($err, qr/is not taken/, 'nothing to say of it') : like($err, qr/NOTICE: .*2\.bfo" is not taken/, 'what is not taken is told');
+	first('SELECT bifang.adopt()');
+	next if $second =~ /gone/;
+	is($node->safe_psql('second', 'SELECT count(*) FROM c'), '15', 'the copy has its own');
+	$node->safe_psql('template1', 'DROP DATABASE second');
+}
 $node->stop;
 done_testing();
 
