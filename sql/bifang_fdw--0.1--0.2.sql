@@ -278,6 +278,50 @@ WHERE l.table_id IN (SELECT t.table_id FROM bifang.tables t)
 		AND NOT EXISTS (SELECT FROM bifang.iceberg_tables t WHERE t.table_id = l.table_id))
 	OR (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user);
 
+-- How far the lake is behind. What the caller must not read has no numbers.
+
+CREATE FUNCTION bifang.table_lag("table" regclass, OUT live_rows bigint, OUT live_bytes bigint,
+	OUT tail_rows bigint, OUT tail_bytes bigint, OUT open_ledgers bigint, OUT closed_ledgers bigint,
+	OUT closed_bytes bigint, OUT uncommitted_rows bigint, OUT uncommitted_bytes bigint,
+	OUT uncommitted_since timestamptz, OUT beyond text, OUT problem text) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_table_lag';
+COMMENT ON FUNCTION bifang.table_lag(regclass) IS
+	'what of a table is still on its way into the lake; the view bifang.lag has it for all tables';
+
+CREATE VIEW bifang.lag WITH (security_barrier) AS
+SELECT t.namespace,
+	t.table_name,
+	t.foreign_table,
+	l.live_rows,
+	l.live_bytes,
+	l.tail_rows,
+	l.tail_bytes,
+	l.open_ledgers,
+	l.closed_ledgers,
+	l.closed_bytes,
+	l.uncommitted_rows,
+	l.uncommitted_bytes,
+	l.uncommitted_since,
+	pg_catalog.clock_timestamp() - l.uncommitted_since AS age,
+	l.beyond,
+	w.failing,
+	w.retry_at,
+	l.problem
+FROM (
+	SELECT DISTINCT ON (b.table_id) b.table_id, b.namespace, b.table_name, b.foreign_table,
+		CASE WHEN pg_catalog.has_table_privilege(b.foreign_table, 'SELECT') THEN b.foreign_table END AS readable
+	FROM bifang.tables b
+	ORDER BY b.table_id, pg_catalog.has_table_privilege(b.foreign_table, 'SELECT') DESC NULLS LAST, b.foreign_table
+) t
+LEFT JOIN LATERAL bifang.table_lag(t.readable) l ON true
+LEFT JOIN LATERAL (
+	SELECT pg_catalog.string_agg(f.kind || ': ' || f.error, '; ' ORDER BY f.kind) AS failing, pg_catalog.min(f.retry_at) AS retry_at
+	FROM bifang.work f WHERE f.table_id = t.table_id AND f.failures > 0 AND f.ended_at IS NOT NULL
+) w ON true;
+COMMENT ON VIEW bifang.lag IS
+	'what of each table is still on its way into the lake, how long it has been, and which jobs of the background worker fail';
+GRANT SELECT ON bifang.lag TO PUBLIC;
+
 -- Functions that write --------------------------------------------------------------------------
 
 CREATE FUNCTION bifang.repair("table" regclass, OUT ledger_id bigint, OUT first_entry bigint,

@@ -49,6 +49,7 @@ INSERT INTO calls VALUES
 	('share_catalog(name,name)', $$'rights', 'rights_too'$$, '42501'),
 	('snapshots(regclass)', $$'rights.t'$$, '42501'),
 	('start_worker()', '', '42501'),
+	('table_lag(regclass)', $$'rights.t'$$, '42501'),
 	('unshare_catalog(name,name)', $$'rights', 'rights_of_others'$$, '42501'),
 	-- For PostgreSQL to call: not as an event trigger is 39P01, and an option that names a file needs a right.
 	('fdw_handler()', '', 'no error'),

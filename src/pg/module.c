@@ -5,6 +5,7 @@
 
 #include "fmgr.h"
 
+#include "pg/lake/lag.h"
 #include "pg/scan/kind.h"
 #include "pg/scan/statistics.h"
 #include "pg/server/settings.h"
@@ -22,5 +23,6 @@ _PG_init(void)
 	bifang_write_init();
 	bifang_kinds_init();
 	bifang_statistics_init();
+	bifang_lag_init();
 	bifang_worker_init();
 }

@@ -53,9 +53,15 @@ static int64_t
 want_commit(const BfPolicyTable *t)
 {
 	const BfBacklogPart *p = &t->backlog.uncommitted;
+	const BfLagLimits *lag = &t->limits.lag;
+	int64_t age = t->limits.commit_age;
 
-	return when(p, t->limits.commit_age,
-				p->bytes >= t->limits.commit_bytes || t->backlog.closed_uncommitted > 0);
+	if (lag->age > 0 && lag->age / 2 < age)
+		age = lag->age / 2;
+	return when(p, age,
+				(lag->rows > 0 && p->rows >= (lag->rows + 1) / 2) ||
+					(lag->bytes > 0 && p->bytes >= lag->bytes / 2) ||
+					p->bytes >= t->limits.commit_bytes || t->backlog.closed_uncommitted > 0);
 }
 
 static int64_t
@@ -197,6 +203,19 @@ bf_policy_pick(const BfPolicyTable *tables, int32_t n, int64_t now, BfChoice *ch
 	}
 	BF_ASSERT((picked >= 0) == (choice->job != BF_JOB_NONE));
 	return picked;
+}
+
+BfLagOver
+bf_lag_over(const BfBacklogPart *uncommitted, const BfLagLimits *l, int64_t now)
+{
+	BF_ASSERT(l->rows >= 0 && l->bytes >= 0 && l->age >= 0);
+	if (uncommitted->rows == 0)
+		return BF_LAG_WITHIN;
+	if (l->rows > 0 && uncommitted->rows > l->rows)
+		return BF_LAG_ROWS;
+	if (l->bytes > 0 && uncommitted->bytes > l->bytes)
+		return BF_LAG_BYTES;
+	return l->age > 0 && later(uncommitted->since, l->age) < now ? BF_LAG_AGE : BF_LAG_WITHIN;
 }
 
 void

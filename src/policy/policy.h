@@ -76,6 +76,22 @@ typedef struct BfJobPast
 	int32_t idle;	  /* runs that changed nothing of what makes it due */
 } BfJobPast;
 
+/* How far the lake may be behind; 0 = as far as it likes. */
+typedef struct BfLagLimits
+{
+	int64_t rows;
+	int64_t bytes;
+	int64_t age;
+} BfLagLimits;
+
+typedef enum BfLagOver
+{
+	BF_LAG_WITHIN,
+	BF_LAG_ROWS,
+	BF_LAG_BYTES,
+	BF_LAG_AGE
+} BfLagOver;
+
 /* What is asked of a table; ages in microseconds. */
 typedef struct BfPolicyLimits
 {
@@ -87,7 +103,8 @@ typedef struct BfPolicyLimits
 	int64_t commit_age;
 	int64_t commit_bytes;
 	int64_t garbage_interval;
-	int64_t pause; /* between runs of one job */
+	BfLagLimits lag; /* rows are committed when half of it is reached */
+	int64_t pause;	 /* between runs of one job */
 } BfPolicyLimits;
 
 typedef struct BfPolicyTable
@@ -118,6 +135,9 @@ extern BfChoice bf_policy_next(const BfPolicyTable *t, int64_t now);
 /* For which of n tables; -1 when nothing is due: choice->due says when it will be. */
 extern int32_t
 bf_policy_pick(const BfPolicyTable *tables, int32_t n, int64_t now, BfChoice *choice);
+
+/* Which limit the rows that the lake lacks are beyond. */
+extern BfLagOver bf_lag_over(const BfBacklogPart *uncommitted, const BfLagLimits *l, int64_t now);
 
 /* A job has run since `before`, and the table now is `t`: counts runs that changed nothing. */
 extern void

@@ -208,6 +208,42 @@ TEST(policy_picks_the_most_overdue)
 	EXPECT_EQ(c.due, START + bf_policy_wait(10 * SECOND, 5));
 }
 
+/* Which limit is passed; what is on its way there is committed before. */
+TEST(policy_lag)
+{
+	BfPolicyTable t = table_of();
+	const BfBacklogPart *p = &t.backlog.uncommitted;
+	BfLagLimits l = {.rows = 100};
+
+	EXPECT_EQ(bf_lag_over(p, &l, START), BF_LAG_WITHIN);
+	bf_backlog_add(&t.backlog.uncommitted, 100, 1000, START);
+	EXPECT_EQ(bf_lag_over(p, &l, START), BF_LAG_WITHIN);
+	l.rows = 99;
+	EXPECT_EQ(bf_lag_over(p, &l, START), BF_LAG_ROWS);
+	l = (BfLagLimits){.bytes = 999};
+	EXPECT_EQ(bf_lag_over(p, &l, START), BF_LAG_BYTES);
+	l.bytes = 1000;
+	EXPECT_EQ(bf_lag_over(p, &l, START), BF_LAG_WITHIN);
+	l = (BfLagLimits){.age = MINUTE};
+	EXPECT_EQ(bf_lag_over(p, &l, START + MINUTE), BF_LAG_WITHIN);
+	EXPECT_EQ(bf_lag_over(p, &l, START + MINUTE + 1), BF_LAG_AGE);
+	l = (BfLagLimits){0};
+	EXPECT_EQ(bf_lag_over(p, &l, START + 1000 * HOUR), BF_LAG_WITHIN);
+
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_NONE);
+	t.limits.lag.rows = 200;
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_COMMIT);
+	t.limits.lag.rows = 201;
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_NONE);
+	t.limits.lag.bytes = 2000;
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_COMMIT);
+	t.limits.lag.bytes = 2002;
+	t.limits.lag.age = 2 * MINUTE;
+	EXPECT_EQ(bf_policy_next(&t, START).due, START + MINUTE);
+	t.limits.lag.age = HOUR;
+	EXPECT_EQ(bf_policy_next(&t, START).due, START + 5 * MINUTE);
+}
+
 /* A day ---------------------------------------------------------------------------------------- */
 
 /* One table with one open ledger, and what became of it. */

@@ -28,6 +28,14 @@ typedef enum BifangIsolation
 	BIFANG_READ_UNCOMMITTED
 } BifangIsolation;
 
+typedef enum BifangLagAction
+{
+	BIFANG_LAG_AS_SET, /* the setting says */
+	BIFANG_LAG_WARN,
+	BIFANG_LAG_WAIT,
+	BIFANG_LAG_ERROR
+} BifangLagAction;
+
 /* Where lake tables are when the server has no option warehouse, below the data directory. Short:
  * PostgreSQL takes a base backup of no file whose path there is longer than 99 bytes, and a table's
  * files have names of up to 68 (create.c). */
@@ -47,6 +55,7 @@ typedef enum BifangIsolation
 /* One of some words each. */
 #define BIFANG_TYPE_FORMAT const BifangFormat *
 #define BIFANG_TYPE_ISOLATION BifangIsolation
+#define BIFANG_TYPE_LAG_ACTION BifangLagAction
 #define BIFANG_TYPE_TEXT_POLICY BifangTextPolicy
 #define BIFANG_TYPE_RANGE_POLICY BifangRangePolicy
 #define BIFANG_TYPE_META BfFact
@@ -98,6 +107,21 @@ typedef enum BifangIsolation
 	X(commit_age, "commit_age", INT, ON_SERVER | ON_TABLE, \
 	  TOLD("setting bifang.worker_commit_age"), ANYONE, LAKES, \
 	  "seconds after which rows are committed to the lake")
+
+/* How far the lake may be behind, and what INSERT does then. */
+#define BIFANG_LAG_OPTIONS(X) \
+	X(lag_rows_max, "lag_rows_max", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.lag_rows_max"), ANYONE, LAKES, \
+	  "rows that may not be in the lake yet") \
+	X(lag_size_max, "lag_size_max", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.lag_size_max"), ANYONE, LAKES, \
+	  "megabytes that may not be in the lake yet") \
+	X(lag_age_max, "lag_age_max", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.lag_age_max"), ANYONE, LAKES, \
+	  "seconds after which rows have to be in the lake") \
+	X(lag_action, "lag_action", LAG_ACTION, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.lag_action"), ANYONE, LAKES, \
+	  "what INSERT does where the lake is further behind: warns, waits until it is not, or fails")
 
 /* Where in the table's history: at most one of the first three; without them, settings say if they
  * may. */
@@ -208,6 +232,7 @@ typedef enum BifangIsolation
 	PART(BIFANG_LOG_OPTIONS) \
 	PART(BIFANG_WRITE_OPTIONS) \
 	PART(BIFANG_WORKER_OPTIONS) \
+	PART(BIFANG_LAG_OPTIONS) \
 	PART(BIFANG_HISTORY_OPTIONS) \
 	PART(BIFANG_VALUE_OPTIONS) \
 	PART(BIFANG_SERVER_OPTIONS) \

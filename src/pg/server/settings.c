@@ -33,6 +33,10 @@ int bifang_worker_commit_age_s;
 int bifang_worker_commit_kb;
 int bifang_worker_garbage_interval_s;
 int bifang_worker_history_s;
+int bifang_lag_kb_max;
+int bifang_lag_rows_max;
+int bifang_lag_age_max_s;
+char *bifang_lag_action;
 
 static bool prune_partitions;
 static bool prune_manifests;
@@ -52,11 +56,14 @@ typedef struct Setting
 	bool on;
 	int *kb; /* a size in units of 1024 bytes, or of seconds */
 	bool seconds;
-	bool configured; /* in the configuration alone, for processes that no session starts */
+	bool plain;		   /* a number without a unit */
+	bool administered; /* by superusers alone */
+	bool configured;   /* in the configuration alone, for processes that no session starts */
 	int size;
 	int least;
 	int most;
-	char **text;			  /* "" until it is set */
+	char **text;
+	const char *initial;	  /* NULL = "" */
 	GucStringCheckHook check; /* of the text, or NULL */
 	uint32 prune; /* BF_PRUNE_... that the flag stands for; results never depend on it */
 } Setting;
@@ -70,6 +77,8 @@ typedef struct Setting
 	.kb = &(variable), .size = (initial), .least = (low), .most = INT_MAX, .seconds = true, \
 	.configured = true
 #define TEXT(variable, checked) .text = &(variable), .check = (checked)
+#define ROWS(variable) \
+	.kb = &(variable), .least = 0, .most = INT_MAX, .plain = true, .administered = true
 #define PRUNES(variable, bit) .flag = &(variable), .on = true, .prune = (bit)
 
 /* What is set is looked at in configuration files too, at a start and without a transaction: these
@@ -93,6 +102,20 @@ check_snapshot(char **value, void **extra, GucSource source)
 		return false;
 	}
 	return true;
+}
+
+static bool
+check_lag_action(char **value, void **extra, GucSource source)
+{
+	static const char *const words[] = {"warn", "wait", "error"};
+
+	(void) extra;
+	(void) source;
+	for (int i = 0; i < (int) lengthof(words); i++)
+		if (strcmp(*value, words[i]) == 0)
+			return true;
+	GUC_check_errdetail("It is \"warn\", \"wait\" or \"error\".");
+	return false;
 }
 
 /* As of words like "now" and "yesterday" only that they are such: when it is read they are a time.
@@ -192,6 +215,15 @@ static const Setting settings[] = {
 	 WORKER_SECONDS(bifang_worker_garbage_interval_s, 600, 1)},
 	{"bifang.worker_history", "Age at which the background worker forgets jobs of bifang.jobs.",
 	 NULL, WORKER_SECONDS(bifang_worker_history_s, 30 * 24 * 3600, 0)},
+	{"bifang.lag_rows_max", "Rows that a table may have which are not in the lake yet.",
+	 "0 means no limit. What happens beyond it says bifang.lag_action.", ROWS(bifang_lag_rows_max)},
+	{"bifang.lag_size_max", "Size that rows may have which are not in the lake yet.",
+	 "0 means no limit.", KB(bifang_lag_kb_max, 0, 0, MAX_KILOBYTES), .administered = true},
+	{"bifang.lag_age_max", "Age that rows may have which are not in the lake yet.",
+	 "0 means no limit.", SECONDS(bifang_lag_age_max_s, 0)},
+	{"bifang.lag_action", "What INSERT does where the lake is too far behind: warn, wait or error.",
+	 "With wait it goes on once the lake has caught up.", TEXT(bifang_lag_action, check_lag_action),
+	 .initial = "warn", .administered = true},
 	{"bifang.enable_partition_pruning", "Leaves out files by their partition values.", NULL,
 	 PRUNES(prune_partitions, BF_PRUNE_PARTITION)},
 	{"bifang.enable_manifest_pruning",
@@ -245,7 +277,9 @@ bifang_settings_define(void)
 	{
 		const Setting *s = &settings[i];
 
-		GucContext who = s->configured ? PGC_SIGHUP : s->seconds ? PGC_SUSET : PGC_USERSET;
+		GucContext who = s->configured					 ? PGC_SIGHUP
+						 : s->seconds || s->administered ? PGC_SUSET
+														 : PGC_USERSET;
 
 		Assert((s->flag != NULL) + (s->kb != NULL) + (s->text != NULL) == 1);
 		if (s->flag != NULL)
@@ -253,10 +287,15 @@ bifang_settings_define(void)
 									 s->prune != 0 ? GUC_EXPLAIN : 0, NULL, NULL, NULL);
 		else if (s->kb != NULL)
 			DefineCustomIntVariable(s->name, s->about, s->more, s->kb, s->size, s->least, s->most,
-									who, s->seconds ? GUC_UNIT_S : GUC_UNIT_KB, NULL, NULL, NULL);
+									who,
+									s->plain	 ? 0
+									: s->seconds ? GUC_UNIT_S
+												 : GUC_UNIT_KB,
+									NULL, NULL, NULL);
 		else
-			DefineCustomStringVariable(s->name, s->about, s->more, s->text, "", PGC_USERSET, 0,
-									   s->check, NULL, NULL);
+			DefineCustomStringVariable(s->name, s->about, s->more, s->text,
+									   s->initial != NULL ? s->initial : "", who, 0, s->check, NULL,
+									   NULL);
 	}
 	MarkGUCPrefixReserved("bifang");
 }

@@ -36,6 +36,12 @@ extern int bifang_worker_commit_kb;
 extern int bifang_worker_garbage_interval_s;
 extern int bifang_worker_history_s;
 
+/* How far the lake may be behind, for tables whose options don't say: bifang.lag_... */
+extern int bifang_lag_kb_max;
+extern int bifang_lag_rows_max;
+extern int bifang_lag_age_max_s;
+extern char *bifang_lag_action; /* "warn", "wait" or "error" */
+
 /* Tells the server of them all. What is not defined by then is taken out of configuration files
  * with a warning, so nothing else may define one later. */
 extern void bifang_settings_define(void);

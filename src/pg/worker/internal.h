@@ -22,6 +22,7 @@ typedef struct BifangSubject
 	const char *catalog;
 	const char *ns;
 	const char *table;
+	bool lags;			 /* the lake is further behind than it may be */
 	int32 look_failures; /* looks that failed, in a row */
 	int64 next_look;	 /* not before, after such ones */
 } BifangSubject;

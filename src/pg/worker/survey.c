@@ -24,6 +24,7 @@
 #include "pg/catalog/catalog.h"
 #include "pg/catalog/work.h"
 #include "pg/lake/backlog.h"
+#include "pg/lake/lag.h"
 #include "pg/server/settings.h"
 #include "pg/write/table.h"
 
@@ -47,6 +48,7 @@ set_limits(const BifangOptions *o, BfPolicyLimits *l)
 	l->commit_age = seconds(o == NULL ? 0 : o->commit_age, bifang_worker_commit_age_s);
 	l->commit_bytes = (int64) bifang_worker_commit_kb * 1024;
 	l->garbage_interval = seconds(0, bifang_worker_garbage_interval_s);
+	bifang_lag_limits(o, &l->lag);
 	l->pause = seconds(0, bifang_worker_naptime_s);
 }
 
@@ -85,6 +87,18 @@ typedef struct Look
 	bool served; /* the worker is to look after it */
 } Look;
 
+/* Once, when it begins. */
+static void
+warn_of_lag(BifangSubject *b, const BfPolicyTable *t)
+{
+	BfLagOver over = bf_lag_over(&t->backlog.uncommitted, &t->limits.lag, GetCurrentTimestamp());
+
+	if (over != BF_LAG_WITHIN && !b->lags)
+		ereport(WARNING, (errmsg("the lake is behind table %s: %s", b->name,
+								 bifang_lag_text(&t->backlog.uncommitted, over))));
+	b->lags = over != BF_LAG_WITHIN;
+}
+
 /* Somebody who has the relation for himself may be dropping it: it is seen next time. */
 static void
 look(void *arg)
@@ -122,6 +136,7 @@ look(void *arg)
 		set_limits(&o, &t->limits);
 		l->served = true;
 		bifang_backlog_of(&row, snap, &t->backlog);
+		warn_of_lag(b, t);
 	}
 	bifang_become_again(before);
 }
@@ -251,31 +266,32 @@ remember_old(BifangSurvey *s, const BifangSurvey *old)
 	}
 }
 
-/* One that can't be looked at is left alone for a while. */
 static const BifangSubject *
-old_failure(const BifangSurvey *old, Oid relid)
+old_subject(const BifangSurvey *old, Oid relid)
 {
 	for (int32 i = 0; old != NULL && i < old->n; i++)
-		if (old->subjects[i].relid == relid && old->subjects[i].look_failures > 0)
+		if (old->subjects[i].relid == relid)
 			return &old->subjects[i];
 	return NULL;
 }
 
+/* One that can't be looked at is left alone for a while. */
 static void
 take_table(BifangSurvey *s, const BifangSurvey *old, Oid relid)
 {
-	const BifangSubject *failed = old_failure(old, relid);
+	const BifangSubject *before = old_subject(old, relid);
 	int32 i = add_subject(s, relid);
 	bool good;
 
-	if (failed != NULL)
+	if (before != NULL)
 	{
-		s->subjects[i].look_failures = failed->look_failures;
-		s->subjects[i].next_look = failed->next_look;
+		s->subjects[i].lags = before->lags;
+		s->subjects[i].look_failures = before->look_failures;
+		s->subjects[i].next_look = before->next_look;
 	}
-	if (failed != NULL && failed->next_look > GetCurrentTimestamp())
+	if (before != NULL && before->look_failures > 0 && before->next_look > GetCurrentTimestamp())
 	{
-		s->subjects[i].table_id = failed->table_id;
+		s->subjects[i].table_id = before->table_id;
 		return;
 	}
 	good = look_at(s, i);

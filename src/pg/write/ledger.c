@@ -259,6 +259,17 @@ write_ledger(const BifangTarget *target, int64 ledger_id)
 	return NULL;
 }
 
+bool
+bifang_writer_exists(int64 table_id)
+{
+	bool found = false;
+	dlist_iter it;
+
+	dlist_foreach(it, &writers) found |=
+		dlist_container(BifangWriter, node, it.cur)->table_id == table_id;
+	return found;
+}
+
 BifangWriter *
 bifang_writer_get(const BifangTarget *target, CommandId cid)
 {

@@ -42,6 +42,8 @@ extern void (*bifang_writer_before_mark)(BifangWriter *w, SubTransactionId subid
 /* The transaction's writer for this table and schema: the one it has, else on a free ledger, else
  * on a new one, which commands after `cid` see. */
 extern BifangWriter *bifang_writer_get(const BifangTarget *target, CommandId cid);
+/* Has the transaction one for the table? */
+extern bool bifang_writer_exists(int64 table_id);
 /* Rows of one partition as one log batch. rows = NULL: the first n_rows. cid and subid are those of
  * the statement that the rows belong to; a statement of an outer subtransaction may be written out
  * while an inner one runs, which must not cut it when it aborts. */

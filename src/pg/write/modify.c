@@ -66,6 +66,8 @@ typedef struct BifangModify
 	int64 n_batches;
 } BifangModify;
 
+void (*bifang_modify_before_rows)(const BifangTable *t) = NULL;
+
 /* Statements that are running in this backend, outermost first. */
 static dlist_head running = DLIST_STATIC_INIT(running);
 
@@ -245,6 +247,9 @@ add_row(BifangModify *m, TupleTableSlot *slot)
 	if (m->batch == NULL)
 		BIFANG_CHECK(bf_batch_new(m->arena, m->target.schema->fields, m->n_cols, &m->batch, &err),
 					 &err);
+	if (m->writer == NULL && bifang_modify_before_rows != NULL &&
+		!bifang_writer_exists(m->target.table_id))
+		bifang_modify_before_rows(&m->table);
 	/* At the statement's own level: an inner subtransaction that reads the table writes this
 	 * buffer out, and the ledger must not go when that aborts. */
 	if (m->writer == NULL || bifang_writer_retired(m->writer))

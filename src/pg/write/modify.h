@@ -11,6 +11,7 @@
 #include "utils/rel.h"
 
 #include "pg/server/version.h"
+#include "pg/write/table.h"
 
 extern int bifangIsForeignRelUpdatable(Relation rel);
 extern List *bifangPlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index result_relation,
@@ -28,6 +29,10 @@ extern void bifangExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo 
 extern void bifangAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 										  RangeTblEntry *target_rte, Relation target_relation);
 extern void bifangExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs);
+
+/* Called before the first row that a transaction writes into a table; may wait or raise. Set by who
+ * looks after how far the lake is behind. */
+extern void (*bifang_modify_before_rows)(const BifangTable *t);
 
 /* Rows that statements of this backend have buffered for the table go into its ledger and become
  * visible to commands after those statements'. table_id 0: of all tables. */
