@@ -16,6 +16,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "pg/catalog/catalog.h"
@@ -57,6 +58,19 @@ what_other(const BifangMark *m)
 		m->origin, name);
 }
 
+/* A table that was dropped with purge, and waits. */
+static bool
+is_queued(const char *dir)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	bool queued = false;
+
+	for (int i = 0; !queued && i < (int) lengthof(bifang_table_subdirs); i++)
+		queued = bifang_catalog_is_queued(psprintf("%s/%s", dir, bifang_table_subdirs[i]), snap);
+	UnregisterSnapshot(snap);
+	return queued;
+}
+
 /* NULL: nothing to tell. */
 static const char *
 what_is(const char *dir, const BifangMark *m, bool table)
@@ -64,8 +78,9 @@ what_is(const char *dir, const BifangMark *m, bool table)
 	switch (bifang_owner_by(m, dir, NULL))
 	{
 		case BIFANG_OWNER_OURS:
-			return table ? "a table that was dropped without purge; register_table() takes it back"
-						 : NULL;
+			return table && !is_queued(dir)
+					   ? "a table that was dropped without purge; register_table() takes it back"
+					   : NULL;
 		case BIFANG_OWNER_FORMER:
 			return "of a catalog that this database had before; recover() takes it back";
 		case BIFANG_OWNER_OTHER: return bifang_owner_lives(m) ? NULL : what_other(m);
