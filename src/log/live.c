@@ -63,6 +63,22 @@ bf_live_walk_new(BfArena *a, const char *dir, const BfLogTail *tail, const BfRan
 	return BF_OK;
 }
 
+BfStatus
+bf_live_leave_before(BfArena *a, const char *dir, const BfLogTail *tail, int64_t t_ms,
+					 BfLogCounters *counters, BfRangeSet *ranges, BfError *err)
+{
+	BfRangeSet left = *ranges, above = {0, NULL};
+	BfLogDir *d;
+
+	if (tail != NULL)
+		BF_TRY(split_ranges(a, ranges, tail->first, &left, &above, err));
+	if (left.n == 0)
+		return BF_OK;
+	BF_TRY(bf_log_dir_open(a, dir, counters, &d, err));
+	BF_TRY(bf_log_dir_leave_before(a, d, t_ms, &left, err));
+	return bf_rangeset_union(a, &left, &above, ranges, err);
+}
+
 static BfStatus
 missing(const BfLiveWalk *w, BfError *err)
 {

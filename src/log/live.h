@@ -33,6 +33,10 @@ typedef struct BfLiveWalk BfLiveWalk;
 extern BfStatus
 bf_live_walk_new(BfArena *a, const char *dir, const BfLogTail *tail, const BfRangeSet *ranges,
 				 BfLogCounters *counters, BfLiveWalk **out, BfError *err) BF_MUST_CHECK;
+/* bf_log_dir_leave_before, of what is not in the tail. */
+extern BfStatus
+bf_live_leave_before(BfArena *a, const char *dir, const BfLogTail *tail, int64_t t_ms,
+					 BfLogCounters *counters, BfRangeSet *ranges, BfError *err) BF_MUST_CHECK;
 /* As bf_log_walk_next. The position of a batch of the tail is that in a piece. */
 extern BfStatus bf_live_walk_next(BfLiveWalk *w, BfBatchHeader *h, const uint8_t **batch,
 								  int64_t *position, const char **path, BfError *err) BF_MUST_CHECK;

@@ -77,6 +77,10 @@ bf_log_dir_offset_for_time(BfLogDir *d, int64_t t_ms, int64_t *offset, BfError *
  * begin behind the first wanted entry and end before `before`; never of the last one. */
 extern BfStatus bf_log_dir_leave_older(BfArena *a, BfLogDir *d, int64_t t_ms, int64_t before,
 									   BfRangeSet *wanted, BfError *err) BF_MUST_CHECK;
+/* Takes entries of a ledger out of `wanted` that came before t: those at the beginning of its part
+ * of each segment of which the time index says so, and the batches' headers and times confirm. */
+extern BfStatus bf_log_dir_leave_before(BfArena *a, BfLogDir *d, int64_t t_ms, BfRangeSet *wanted,
+										BfError *err) BF_MUST_CHECK;
 
 /* For read_committed: the first offset of the earliest transaction without an end in the log, else
  * the log's end. Reads headers, from where a snapshot or a .txnindex allows it to begin. */

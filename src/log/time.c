@@ -186,3 +186,116 @@ bf_log_dir_leave_older(BfArena *a, BfLogDir *d, int64_t t_ms, int64_t before, Bf
 		return status;
 	return bf_rangeset_subtract(a, wanted, &older, wanted, err);
 }
+
+/* ---- ledgers ---- */
+
+typedef struct Older
+{
+	BfiSegment seg;
+	int64_t t;
+	int64_t first; /* of what is left out, through `last` */
+	int64_t last;  /* < first: nothing */
+	int64_t n;	   /* batches */
+} Older;
+
+/*
+ * From the segment's entry `from` on to the one that an entry of the time index names. That says
+ * that all of them are older, and so must each header, and the last batch, checked, have the very
+ * time: an index that fell behind its log in a crash is of other batches.
+ */
+static BfStatus
+confirm_older(Older *o, int64_t from, const BfIndexEntry *e, BfError *err)
+{
+	int64_t next = -1, passed;
+	const uint8_t *batch;
+	BfBatchHeader h;
+	bool end;
+
+	BF_TRY(bfi_segment_seek(&o->seg, from, err));
+	BF_TRY(bfi_segment_pass(&o->seg, from, &passed, err));
+	o->seg.sparse = true;
+	for (o->n = 1;; o->n++)
+	{
+		BF_TRY(bf_check_cancel(bf_arena_host(o->seg.dir->arena), err));
+		BF_TRY(bfi_segment_header(&o->seg, &h, &end, err));
+		if (end || h.max_timestamp >= o->t || h.last_offset > e->offset ||
+			(next >= 0 ? h.base_offset != next : h.base_offset > from))
+			return BF_OK;
+		if (h.last_offset == e->offset)
+			break;
+		next = h.last_offset + 1;
+		bfi_segment_advance(&o->seg, &h);
+	}
+	if (h.max_timestamp != e->timestamp)
+		return BF_OK;
+	BF_TRY(bfi_segment_check(&o->seg, &h, &batch, err));
+	o->first = from;
+	o->last = e->offset;
+	return BF_OK;
+}
+
+static BfStatus
+older_of_segment(Older *o, int32_t i, int64_t from, BfError *err)
+{
+	BfIndexEntry e;
+	bool found;
+
+	BF_TRY(bfi_segment_open(&o->seg, i, err));
+	o->seg.sparse = false;
+	BF_TRY(bfi_segment_index_floor(&o->seg, BF_INDEX_TIMES, o->t - 1, &e, &found, err));
+	return found && e.offset >= from ? confirm_older(o, from, &e, err) : BF_OK;
+}
+
+/* What can't be confirmed stays. */
+static BfStatus
+find_older_entries(Older *o, const BfRangeSet *wanted, BfRange *older, int32_t *n, BfError *err)
+{
+	const BfLogDir *d = o->seg.dir;
+	int64_t last = wanted->ranges[wanted->n - 1].last;
+
+	*n = 0;
+	for (int32_t i = bfi_dir_find(d, wanted->ranges[0].first);
+		 i < d->n_segments && d->segments[i].base_offset <= last; i++)
+	{
+		int32_t range = bf_rangeset_seek(wanted, d->segments[i].base_offset);
+		int64_t from = wanted->ranges[range].first;
+		BfError failed;
+		BfStatus status;
+
+		if (from < d->segments[i].base_offset)
+			from = d->segments[i].base_offset;
+		if (i + 1 < d->n_segments && from >= d->segments[i + 1].base_offset)
+			continue;
+		o->first = 0;
+		o->last = -1;
+		status = older_of_segment(o, i, from, &failed);
+		if (status == BF_ERR_NOMEM || status == BF_ERR_CANCEL || status == BF_ERR_HOST)
+		{
+			*err = failed;
+			return status;
+		}
+		if (status != BF_OK || o->last < o->first)
+			continue;
+		older[(*n)++] = (BfRange){o->first, o->last};
+		d->counters->batches_skipped += o->n;
+	}
+	return BF_OK;
+}
+
+BfStatus
+bf_log_dir_leave_before(BfArena *a, BfLogDir *d, int64_t t_ms, BfRangeSet *wanted, BfError *err)
+{
+	Older o = {.t = t_ms};
+	BfRangeSet older = {0, NULL};
+	BfStatus status;
+
+	if (wanted->n == 0 || d->n_segments == 0 || t_ms <= 0)
+		return BF_OK;
+	BF_NEW_RAW(a, older.ranges, d->n_segments, err);
+	BF_TRY(bfi_segment_init(a, d, false, &o.seg, err));
+	status = find_older_entries(&o, wanted, older.ranges, &older.n, err);
+	bfi_segment_close(&o.seg);
+	if (status != BF_OK || older.n == 0)
+		return status;
+	return bf_rangeset_subtract(a, wanted, &older, wanted, err);
+}

@@ -398,7 +398,7 @@ new_buffers(BfArena *a, LedgerReader *r, const BfProjection *projection, BfError
 	return BF_OK;
 }
 
-/* What the index leaves of the ranges becomes what is wanted. */
+/* What the index leaves of the ranges becomes what is wanted. `file` = NULL: of a live one. */
 static BfStatus
 narrow(BfArena *a, LedgerReader *r, BfOffloadFile *file, const BfSchema *ledger,
 	   const BfSchema *table, const BfLedgerWhere *where, BfError *err)
@@ -409,7 +409,9 @@ narrow(BfArena *a, LedgerReader *r, BfOffloadFile *file, const BfSchema *ledger,
 		return BF_OK;
 	BF_NEW(a, left, 1, err);
 	*left = *r->want.ranges;
-	BF_TRY(bfi_offload_prune(a, file, ledger, table, where, left, r->counters, err));
+	BF_TRY(file != NULL ? bfi_offload_prune(a, file, ledger, table, where, left, r->counters, err)
+						: bf_live_leave_before(a, r->path, r->tail, where->time_first_ms,
+											   r->counters, left, err));
 	r->want.ranges = left;
 	return BF_OK;
 }
@@ -424,6 +426,7 @@ open_reader(BfArena *a, LedgerReader *r, const BfProjection *projection, const B
 	if (r->place == BF_LEDGER_LIVE)
 	{
 		BF_TRY(bfi_ledger_live_schema(a, r->path, &ledger, err));
+		BF_TRY(narrow(a, r, NULL, ledger, projection->schema, where, err));
 		BF_TRY(bf_live_walk_new(a, r->path, r->tail, r->want.ranges, r->counters, &r->log, err));
 	}
 	else

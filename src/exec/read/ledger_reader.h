@@ -28,8 +28,8 @@ bf_exec_ledger_reader(BfArena *a, BfLedgerPlace place, const char *path, const B
 					  const BfRangeSet *ranges, const BfProjection *projection,
 					  BfLogCounters *counters, BfReader **out, BfError *err) BF_MUST_CHECK;
 
-/* The same without entries of an offload file that its index rules out; the predicate is over the
- * projection's schema. Others may fail it as well. */
+/* The same without entries of an offload file that its index rules out, or of a live directory that
+ * came too early; the predicate is over the projection's schema. Others may fail it as well. */
 extern BfStatus
 bf_exec_ledger_reader_where(BfArena *a, BfLedgerPlace place, const char *path,
 							const BfLogTail *tail, const BfRangeSet *ranges,

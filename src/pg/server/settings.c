@@ -230,8 +230,9 @@ static const Setting settings[] = {
 	 "Leaves out manifests by their summaries and files by the bounds of their columns.", NULL,
 	 PRUNES(prune_manifests, BF_PRUNE_MANIFEST)},
 	{"bifang.enable_row_group_pruning",
-	 "Leaves out row groups, and blocks of offload files, by their statistics.", NULL,
-	 PRUNES(prune_row_groups, BF_PRUNE_ROW_GROUP)},
+	 "Leaves out row groups, and blocks of offload files, by their statistics, and what came too "
+	 "early to live ledgers by time indexes.",
+	 NULL, PRUNES(prune_row_groups, BF_PRUNE_ROW_GROUP)},
 	{"bifang.enable_page_pruning", "Leaves out pages by the page index.", NULL,
 	 PRUNES(prune_pages, BF_PRUNE_PAGE)},
 	{"bifang.enable_bloom_pruning", "Leaves out row groups by their Bloom filters.", NULL,

@@ -142,8 +142,8 @@ tail_of_unit(const BifangScan *s, const BfScanUnit *u)
 			   : NULL;
 }
 
-/* What the index of an offload file is asked for; false: nothing. What is kept for rescans does not
- * depend on predicates, so then all is read. */
+/* What the index of an offload file or a live ledger is asked for; false: nothing. What is kept for
+ * rescans does not depend on predicates, so then all is read. */
 static bool
 where_of(BifangScan *s, BfArena *a, const BfScanUnit *u, BfLedgerWhere *out)
 {
@@ -152,8 +152,7 @@ where_of(BifangScan *s, BfArena *a, const BfScanUnit *u, BfLedgerWhere *out)
 	int64 low;
 	int64 high;
 
-	if (u->tier != BF_SCAN_OFFLOAD || s->pred.tree == NULL || s->open.kept != NULL ||
-		(s->pred.prune & BF_PRUNE_ROW_GROUP) == 0)
+	if (s->pred.tree == NULL || s->open.kept != NULL || (s->pred.prune & BF_PRUNE_ROW_GROUP) == 0)
 		return false;
 	*out = (BfLedgerWhere){.pred = bifang_scan_row_filter(s, a, s->pred.tree, n_fields, NULL).pred,
 						   .time_first_ms = PG_INT64_MIN,
@@ -164,7 +163,8 @@ where_of(BifangScan *s, BfArena *a, const BfScanUnit *u, BfLedgerWhere *out)
 		out->time_first_ms = low / 1000 + (low % 1000 > 0);
 	if (high < PG_INT64_MAX)
 		out->time_last_ms = high / 1000 - (high % 1000 < 0);
-	return true;
+	/* A live one has times alone. */
+	return u->tier == BF_SCAN_OFFLOAD || out->time_first_ms > 0;
 }
 
 static void
