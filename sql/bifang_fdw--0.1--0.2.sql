@@ -322,6 +322,32 @@ COMMENT ON VIEW bifang.lag IS
 	'what of each table is still on its way into the lake, how long it has been, and which jobs of the background worker fail';
 GRANT SELECT ON bifang.lag TO PUBLIC;
 
+-- What runs. COPY is the server's to report on.
+
+CREATE FUNCTION bifang.progress_rows(OUT pid integer, OUT command text, OUT relid oid, OUT phase text,
+	OUT done bigint, OUT total bigint, OUT bytes_done bigint, OUT bytes_total bigint,
+	OUT started_at timestamptz) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_progress_rows';
+COMMENT ON FUNCTION bifang.progress_rows() IS
+	'commands that run on tables that the caller may read; for the view bifang.progress';
+
+CREATE VIEW bifang.progress WITH (security_barrier) AS
+SELECT p.pid, p.command, t.namespace, t.table_name, t.foreign_table, p.phase, p.done, p.total,
+	p.bytes_done, p.bytes_total, p.started_at
+FROM (
+	SELECT r.pid, r.command, r.relid, r.phase, r.done, r.total, r.bytes_done, r.bytes_total, r.started_at
+	FROM bifang.progress_rows() r
+	UNION ALL
+	SELECT c.pid, 'copy', c.relid, 'rows', c.tuples_processed, NULL, c.bytes_processed,
+		nullif(c.bytes_total, 0), NULL
+	FROM pg_catalog.pg_stat_progress_copy c
+	WHERE c.datname = pg_catalog.current_database()
+) p
+JOIN bifang.tables t ON t.foreign_table = p.relid;
+COMMENT ON VIEW bifang.progress IS
+	'commit, offload, check and COPY that run on lake tables, and how far they are';
+GRANT SELECT ON bifang.progress TO PUBLIC;
+
 -- Functions that write --------------------------------------------------------------------------
 
 CREATE FUNCTION bifang.repair("table" regclass, OUT ledger_id bigint, OUT first_entry bigint,

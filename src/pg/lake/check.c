@@ -38,6 +38,7 @@
 #include "pg/lake/partitions.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "pg/server/progress.h"
 #include "pg/server/settings.h"
 
 PG_FUNCTION_INFO_V1(bifang_check);
@@ -112,6 +113,7 @@ check_table(Oid relid, ReturnSetInfo *rsinfo, const char *partition)
 	Snapshot snap;
 
 	bifang_table_check_owner(relid);
+	bifang_progress_begin(BIFANG_COMMAND_CHECK, relid);
 	c.snap = snap = RegisterSnapshot(bifang_work_snapshot());
 	bifang_table_open(relid, snap, c.cxt, &c.t);
 	if (!bifang_catalog_is_adopted())
@@ -120,15 +122,21 @@ check_table(Oid relid, ReturnSetInfo *rsinfo, const char *partition)
 	c.arena = bifang_arena(c.cxt, "check", BIFANG_ARENA_MAX_METADATA);
 	c.scratch = bifang_arena(c.cxt, "check, a file", BIFANG_ARENA_MAX_METADATA);
 	read_ledgers(&c, snap);
+	bifang_progress_phase(BIFANG_PHASE_FILES);
 	bifang_check_lake(&c);
+	bifang_progress_phase(BIFANG_PHASE_LEDGERS);
+	bifang_progress_total(c.n_ledgers, 0);
 	for (int32 i = 0; i < c.n_ledgers; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		bifang_progress_add(1, 0);
 		if (c.ledgers[i]->end_entry > 0)
 			bifang_check_bytes(&c, c.ledgers[i]);
 	}
 	UnregisterSnapshot(snap);
+	bifang_progress_phase(BIFANG_PHASE_LEFTOVERS);
 	check_orphans(&c);
+	bifang_progress_end();
 }
 
 Datum

@@ -41,6 +41,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/server/progress.h"
 #include "pg/write/partition.h"
 
 PG_FUNCTION_INFO_V1(bifang_commit);
@@ -362,6 +363,8 @@ collect_files(Commit *c, const List *ledgers)
 	}
 	BIFANG_CHECK(bf_buffer_new(c->arena, (size_t) 1 << 28, &c->key, &err), &err);
 	bifang_metrics_begin(&c->metrics, c->arena, c->snap, c->t.ice);
+	bifang_progress_phase(BIFANG_PHASE_LEDGERS);
+	bifang_progress_total(list_length(ledgers), 0);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *l = lfirst(lc);
@@ -371,6 +374,7 @@ collect_files(Commit *c, const List *ledgers)
 		BfRangeSet uncovered;
 
 		CHECK_FOR_INTERRUPTS();
+		bifang_progress_add(1, 0);
 		if (l->end_entry == 0)
 			continue;
 		lost = bifang_ledger_lost(c->arena, l);
@@ -405,6 +409,7 @@ commit_once(Oid relid, BifangCommitResult *result)
 	result->snapshot_id = -1;
 	if (c.n_files > 0)
 	{
+		bifang_progress_phase(BIFANG_PHASE_METADATA);
 		BIFANG_CHECK(bf_ice_commit_logical(c.arena, c.t.ice, c.files, c.n_files, &c.covered,
 										   &metadata_path, &result->snapshot_id, &err),
 					 &err);
@@ -494,6 +499,7 @@ bifang_commit_table(Oid relid, BifangCommitResult *result)
 	MemoryContext caller = CurrentMemoryContext;
 	bool done = false;
 
+	bifang_progress_phase(BIFANG_PHASE_SETTLE);
 	(void) settle_tails(relid);
 	for (int attempt = 0; !done && attempt < COMMIT_TRIES; attempt++)
 	{
@@ -518,7 +524,9 @@ commit_one(Oid relid, BifangCommitResult *sum)
 	int64 table_id = bifang_table_begin_work(relid, "bifang.commit()");
 	BifangCommitResult one;
 
+	bifang_progress_begin(BIFANG_COMMAND_COMMIT, relid);
 	bifang_commit_table(relid, &one);
+	bifang_progress_end();
 	if (one.files == 0)
 	{
 		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);

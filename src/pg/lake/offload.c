@@ -33,6 +33,7 @@
 #include "pg/server/error.h"
 #include "pg/server/files.h"
 #include "pg/server/host.h"
+#include "pg/server/progress.h"
 
 PG_FUNCTION_INFO_V1(bifang_roll);
 PG_FUNCTION_INFO_V1(bifang_offload);
@@ -339,6 +340,28 @@ offload_ledger(const BifangTable *t, BifangLedger *l, int64 n_entries)
 	return bytes;
 }
 
+/* Of ledgers that are to be offloaded. */
+static void
+begin_progress(Oid relid, List *ledgers)
+{
+	int64 n = 0;
+	int64 bytes = 0;
+	ListCell *lc;
+
+	foreach (lc, ledgers)
+	{
+		const BifangLedger *l = lfirst(lc);
+
+		if (l->state != BIFANG_LEDGER_CLOSED)
+			continue;
+		n++;
+		bytes += l->end_position + l->tail_bytes;
+	}
+	bifang_progress_begin(BIFANG_COMMAND_OFFLOAD, relid);
+	bifang_progress_phase(BIFANG_PHASE_LEDGERS);
+	bifang_progress_total(n, bytes);
+}
+
 /* Adds to the sums of several tables. */
 static void
 offload_table(Oid relid, BifangJob *sum)
@@ -349,6 +372,7 @@ offload_table(Oid relid, BifangJob *sum)
 	List *ledgers = current_ledgers(relid, &t);
 	ListCell *lc;
 
+	begin_progress(relid, ledgers);
 	foreach (lc, ledgers)
 	{
 		const BifangLedger *seen = lfirst(lc);
@@ -375,6 +399,7 @@ offload_table(Oid relid, BifangJob *sum)
 			job.files++;
 		}
 		bifang_unlock_ledger(seen->id);
+		bifang_progress_add(1, seen->end_position + seen->tail_bytes);
 	}
 	if (job.files > 0)
 	{
@@ -384,6 +409,7 @@ offload_table(Oid relid, BifangJob *sum)
 	}
 	else
 		bifang_unlock_table(table_id, BIFANG_TABLE_MAINTAIN);
+	bifang_progress_end();
 	sum->files += job.files;
 	sum->rows += job.rows;
 	sum->bytes += job.bytes;

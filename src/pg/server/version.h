@@ -104,6 +104,13 @@ bifang_scan_user(ForeignScanState *node)
 #define BIFANG_F_REVERSE_TEXT F_REVERSE
 #endif
 
+/* The i-th of the backends that pgstat_fetch_stat_numbackends() counted, from 1 on. */
+#if PG_VERSION_NUM >= 160000
+#define bifang_backend_status(i) pgstat_get_local_beentry_by_index(i)
+#else
+#define bifang_backend_status(i) pgstat_fetch_stat_local_beentry(i)
+#endif
+
 /* Wait events with names of our own came in 17; `known` keeps what the server gave for the name. */
 #if PG_VERSION_NUM >= 170000
 static inline uint32

@@ -29,9 +29,9 @@ sub becomes
 {
 	my ($query, $what, $db) = @_;
 
-	ok($node->poll_query_until($db // 'postgres', $query), $what)
-		or diag(sql('SELECT * FROM bifang.work'), "\n", sql('SELECT * FROM bifang.jobs'), "\n", sql('SELECT * FROM bifang.ledgers'));
-	return;
+	return if ok($node->poll_query_until($db // 'postgres', $query), $what);
+	diag(sql('SELECT * FROM bifang.work'), "\n", sql('SELECT * FROM bifang.jobs'), "\n", sql('SELECT * FROM bifang.ledgers'));
+	die 'nothing else comes about, then';
 }
 
 # A server that restarts by itself.
