@@ -38,8 +38,9 @@ BEGIN
 		WHERE scan IS NOT NULL AND plan::text !~ 'One-Time Filter';
 END$$;
 
+-- PostgreSQL 18 has Actual Rows with two digits behind the point.
 CREATE FUNCTION cnt.get(counters jsonb, name text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT coalesce((counters->>name)::bigint, 0)
+	SELECT coalesce((counters->>name)::numeric::bigint, 0)
 $$;
 
 -- One level is on, all others are off.

@@ -32,6 +32,22 @@ check_window(BfRows *s, FuzzInput *in)
 		FUZZ_CHECK(bf_valid(bits, i) == (i >= n || !has_row(s, first + (uint64_t) i)));
 }
 
+typedef struct Seen
+{
+	BfRows *rows;
+	uint64_t high;
+	int left; /* to be looked at */
+} Seen;
+
+static bool
+check_seen(uint32_t low, void *arg)
+{
+	Seen *seen = arg;
+
+	FUZZ_CHECK(has_row(seen->rows, seen->high | low));
+	return --seen->left > 0;
+}
+
 /* The other reader gets bitmaps that ours has found to be whole; old versions trust their input. */
 static void
 check_roaring(BfRows *s, const uint8_t *p, size_t n)
@@ -43,19 +59,13 @@ check_roaring(BfRows *s, const uint8_t *p, size_t n)
 	n -= 8;
 	for (uint64_t k = 0; k < count; k++)
 	{
-		uint64_t high = (uint64_t) bf_load32le(p) << 32;
+		Seen seen = {s, (uint64_t) bf_load32le(p) << 32, 5000};
 		roaring_bitmap_t *r = roaring_bitmap_portable_deserialize_safe((const char *) p + 4, n - 4);
 		size_t size = roaring_bitmap_portable_deserialize_size((const char *) p + 4, n - 4);
-		roaring_uint32_iterator_t i;
 
 		FUZZ_CHECK(r != NULL && size > 0);
 		rows += roaring_bitmap_get_cardinality(r);
-		roaring_init_iterator(r, &i);
-		for (int left = 5000; i.has_value && left > 0; left--)
-		{
-			FUZZ_CHECK(has_row(s, high | i.current_value));
-			roaring_advance_uint32_iterator(&i);
-		}
+		(void) roaring_iterate(r, check_seen, &seen);
 		roaring_bitmap_free(r);
 		p += 4 + size;
 		n -= 4 + size;
