@@ -12,7 +12,7 @@ typedef struct Rule
 	const char *name;
 	bool database;
 	/* When there is reason for the job, whatever its past. */
-	int64_t (*wanted)(const BfPolicyTable *t);
+	int64_t (*wanted)(const BfPolicyTable *t, int64_t now);
 	size_t part; /* of the backlog, what makes it due; NO_PART: the time alone */
 } Rule;
 
@@ -23,34 +23,38 @@ later(int64_t time, int64_t by)
 	return time > BF_TIME_NEVER - by ? BF_TIME_NEVER : time + by;
 }
 
-/* Too old at since + age, or too much since `since`. */
+/* Too old at since + age, or too much since `since`. A time to come is none to wait for: the clock
+ * was set back. */
 static int64_t
-when(const BfBacklogPart *p, int64_t age, bool too_much)
+when(const BfBacklogPart *p, int64_t age, bool too_much, int64_t now)
 {
 	BF_ASSERT((p->rows > 0) == (p->since != BF_TIME_NEVER));
+	if (p->rows > 0 && p->since > now)
+		return now;
 	return too_much && p->rows > 0 ? p->since : later(p->since, age);
 }
 
 static int64_t
-want_settle(const BfPolicyTable *t)
+want_settle(const BfPolicyTable *t, int64_t now)
 {
 	const BfBacklogPart *tail = &t->backlog.tail;
 
-	return when(tail, t->limits.settle_age, tail->bytes >= t->limits.settle_bytes);
+	return when(tail, t->limits.settle_age, tail->bytes >= t->limits.settle_bytes, now);
 }
 
 static int64_t
-want_roll(const BfPolicyTable *t)
+want_roll(const BfPolicyTable *t, int64_t now)
 {
 	const BfBacklog *b = &t->backlog;
 
 	return when(&b->open, t->limits.roll_age,
-				b->fullest_bytes >= t->limits.roll_bytes || b->fullest_rows >= t->limits.roll_rows);
+				b->fullest_bytes >= t->limits.roll_bytes || b->fullest_rows >= t->limits.roll_rows,
+				now);
 }
 
 /* A ledger that is closed is offloaded next, and is committed at less cost before that. */
 static int64_t
-want_commit(const BfPolicyTable *t)
+want_commit(const BfPolicyTable *t, int64_t now)
 {
 	const BfBacklogPart *p = &t->backlog.uncommitted;
 	const BfLagLimits *lag = &t->limits.lag;
@@ -61,20 +65,22 @@ want_commit(const BfPolicyTable *t)
 	return when(p, age,
 				(lag->rows > 0 && p->rows >= (lag->rows + 1) / 2) ||
 					(lag->bytes > 0 && p->bytes >= lag->bytes / 2) ||
-					p->bytes >= t->limits.commit_bytes || t->backlog.closed_uncommitted > 0);
+					p->bytes >= t->limits.commit_bytes || t->backlog.closed_uncommitted > 0,
+				now);
 }
 
 static int64_t
-want_offload(const BfPolicyTable *t)
+want_offload(const BfPolicyTable *t, int64_t now)
 {
-	return t->backlog.closed.since;
+	return when(&t->backlog.closed, 0, true, now);
 }
 
 static int64_t
-want_garbage(const BfPolicyTable *t)
+want_garbage(const BfPolicyTable *t, int64_t now)
 {
 	const BfJobPast *past = &t->past[BF_JOB_GARBAGE];
 
+	(void) now;
 	return past->started == BF_TIME_NEVER ? 0 : later(past->started, t->limits.garbage_interval);
 }
 
@@ -150,7 +156,7 @@ bf_policy_wait(int64_t pause, int32_t runs)
 }
 
 int64_t
-bf_policy_due(const BfPolicyTable *t, BfJobKind job)
+bf_policy_due(const BfPolicyTable *t, BfJobKind job, int64_t now)
 {
 	const BfJobPast *past = &t->past[job];
 	int64_t wanted;
@@ -158,9 +164,11 @@ bf_policy_due(const BfPolicyTable *t, BfJobKind job)
 
 	if (rules[job].database != t->database)
 		return BF_TIME_NEVER;
-	wanted = rules[job].wanted(t);
+	wanted = rules[job].wanted(t, now);
 	if (wanted == BF_TIME_NEVER || past->started == BF_TIME_NEVER)
 		return wanted;
+	if (past->started > now)
+		return now;
 	BF_ASSERT(past->failures >= 0 && past->idle >= 0);
 	allowed = later(past->started, bf_policy_wait(t->limits.pause, past->failures + past->idle));
 	return wanted > allowed ? wanted : allowed;
@@ -173,7 +181,7 @@ bf_policy_next(const BfPolicyTable *t, int64_t now)
 
 	for (BfJobKind job = 0; job < BF_JOB_COUNT; job++)
 	{
-		int64_t due = bf_policy_due(t, job);
+		int64_t due = bf_policy_due(t, job, now);
 
 		if (due <= now)
 			return (BfChoice){job, due};

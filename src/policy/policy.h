@@ -18,7 +18,8 @@
  *   never           there is nothing
  *
  * but not before its last run is a pause ago, which doubles with each run that failed or changed
- * nothing. A table's jobs are tried in the order above, so that what one makes the next one finds;
+ * nothing. What is dated later than now was written before the clock was set back, and is due now.
+ * A table's jobs are tried in the order above, so that what one makes the next one finds;
  * of several tables the one that waits longest comes first.
  */
 #ifndef BF_POLICY_POLICY_H
@@ -129,7 +130,7 @@ extern void bf_backlog_add(BfBacklogPart *p, int64_t rows, int64_t bytes, int64_
  * at most, or the pause if that is longer. */
 extern int64_t bf_policy_wait(int64_t pause, int32_t runs);
 /* When the job may run, BF_TIME_NEVER if it need not. */
-extern int64_t bf_policy_due(const BfPolicyTable *t, BfJobKind job);
+extern int64_t bf_policy_due(const BfPolicyTable *t, BfJobKind job, int64_t now);
 /* What is to be done for the table. */
 extern BfChoice bf_policy_next(const BfPolicyTable *t, int64_t now);
 /* For which of n tables; -1 when nothing is due: choice->due says when it will be. */

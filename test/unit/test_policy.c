@@ -81,9 +81,12 @@ TEST(policy_ages)
 
 		bf_backlog_add((BfBacklogPart *) (void *) ((char *) &t.backlog + cases[i].part), 1, 100,
 					   START);
-		c = bf_policy_next(&t, START + cases[i].age - 1);
-		EXPECT_EQ(c.job, BF_JOB_NONE);
-		EXPECT_EQ(c.due, START + cases[i].age);
+		if (cases[i].age > 0)
+		{
+			c = bf_policy_next(&t, START + cases[i].age - 1);
+			EXPECT_EQ(c.job, BF_JOB_NONE);
+			EXPECT_EQ(c.due, START + cases[i].age);
+		}
 		c = bf_policy_next(&t, START + cases[i].age);
 		EXPECT_EQ(c.job, cases[i].job);
 		EXPECT_EQ(c.due, START + cases[i].age);
@@ -183,9 +186,29 @@ TEST(policy_database_jobs)
 	t.past[BF_JOB_GARBAGE].failures = 8;
 	EXPECT_EQ(bf_policy_next(&t, START).due, START + 256 * 10 * SECOND);
 	bf_backlog_add(&t.backlog.closed, 10, 1000, START);
-	EXPECT_EQ(bf_policy_due(&t, BF_JOB_OFFLOAD), BF_TIME_NEVER);
+	EXPECT_EQ(bf_policy_due(&t, BF_JOB_OFFLOAD, START), BF_TIME_NEVER);
 	c = bf_policy_next(&other, START);
 	EXPECT_EQ(c.job, BF_JOB_NONE);
+}
+
+/* Rows and runs of a time to come: nobody waits a year for it, and once is enough. */
+TEST(policy_clock_set_back)
+{
+	BfPolicyTable t = table_of();
+	BfPolicyTable d = database_of();
+	BfBacklog before;
+
+	bf_backlog_add(&t.backlog.open, 10, 1000, START + 9000 * HOUR);
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_ROLL);
+	before = t.backlog;
+	bf_policy_ran(&t, BF_JOB_ROLL, &before, START);
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_NONE);
+	t = table_of();
+	bf_backlog_add(&t.backlog.open, 10, 1000, START - HOUR);
+	t.past[BF_JOB_ROLL] = (BfJobPast){.started = START + 9000 * HOUR, .failures = 3};
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_ROLL);
+	d.past[BF_JOB_GARBAGE].started = START + 9000 * HOUR;
+	EXPECT_EQ(bf_policy_next(&d, START).job, BF_JOB_GARBAGE);
 }
 
 /* Whoever waits longest comes first; those that wait for a back-off hold up nobody. */
@@ -196,13 +219,16 @@ TEST(policy_picks_the_most_overdue)
 
 	bf_backlog_add(&t[0].backlog.closed, 1, 1, START - SECOND);
 	t[0].past[BF_JOB_OFFLOAD] = (BfJobPast){.started = START, .failures = 5};
-	bf_backlog_add(&t[1].backlog.closed, 1, 1, START + 5);
-	bf_backlog_add(&t[2].backlog.closed, 1, 1, START + 3);
-	EXPECT_EQ(bf_policy_pick(t, 4, START + 10, &c), 2);
-	EXPECT_EQ(c.job, BF_JOB_OFFLOAD);
-	EXPECT_EQ(c.due, START + 3);
-	EXPECT_EQ(bf_policy_pick(t, 4, START + 2, &c), -1);
-	EXPECT_EQ(c.due, START + 3);
+	bf_backlog_add(&t[1].backlog.open, 1, 1, START + 5);
+	bf_backlog_add(&t[2].backlog.open, 1, 1, START + 3);
+	EXPECT_EQ(bf_policy_pick(t, 4, START + 10 * MINUTE + 10, &c), 0);
+	t[0].past[BF_JOB_OFFLOAD].started = START + 10 * MINUTE;
+	EXPECT_EQ(bf_policy_pick(t, 4, START + 10 * MINUTE + 10, &c), 2);
+	EXPECT_EQ(c.job, BF_JOB_ROLL);
+	EXPECT_EQ(c.due, START + 10 * MINUTE + 3);
+	EXPECT_EQ(bf_policy_pick(t, 4, START + 10 * MINUTE + 2, &c), -1);
+	EXPECT_EQ(c.due, START + 10 * MINUTE + 3);
+	t[0].past[BF_JOB_OFFLOAD].started = START;
 	t[1] = t[2] = t[3];
 	EXPECT_EQ(bf_policy_pick(t, 4, START + 10, &c), -1);
 	EXPECT_EQ(c.due, START + bf_policy_wait(10 * SECOND, 5));

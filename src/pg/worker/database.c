@@ -58,6 +58,7 @@ static void
 look_up(void)
 {
 	Assert(!IsTransactionState());
+	QueryCancelPending = false; /* there is nothing that could be cancelled */
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
 	{
@@ -86,7 +87,8 @@ sleep_until(int64 wake)
 		int64 left = (wake - GetCurrentTimestamp()) / 1000 + 1;
 
 		look_up();
-		if (left <= 1)
+		/* More than asked for: the clock was set back. */
+		if (left <= 1 || left > (int64) bifang_worker_naptime_s * 1000 + 1)
 			return;
 		doze((long) Min(left, SLEEP_MS_MAX));
 	}
@@ -101,12 +103,17 @@ set_session(void)
 										   {"default_transaction_read_only", "off"},
 										   {"default_transaction_deferrable", "off"},
 										   {"lock_timeout", "1min"},
+										   {"statement_timeout", "0"},
+										   {"transaction_timeout", "0"},
+										   {"idle_in_transaction_session_timeout", "0"},
 										   {"bifang.as_of_snapshot", ""},
 										   {"bifang.as_of_timestamp", ""},
 										   {"bifang.ref", ""}};
 
+	/* Not every version has all of them. */
 	for (int i = 0; i < (int) lengthof(fixed); i++)
-		SetConfigOption(fixed[i][0], fixed[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+		if (GetConfigOption(fixed[i][0], true, false) != NULL)
+			SetConfigOption(fixed[i][0], fixed[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* The launcher looks at databases without a worker for a moment, as one that holds it. */
@@ -136,6 +143,8 @@ tell_launcher_that_there_is_nothing(void)
 static void
 work(BifangSurvey *s, int64 look_again)
 {
+	int64 begun = GetCurrentTimestamp();
+
 	for (;;)
 	{
 		BfChoice c;
@@ -145,7 +154,7 @@ work(BifangSurvey *s, int64 look_again)
 		MemoryContext old;
 
 		look_up();
-		if (now >= look_again)
+		if (now >= look_again || now < begun)
 			return;
 		if (i < 0)
 		{

@@ -43,6 +43,7 @@
 PG_FUNCTION_INFO_V1(bifang_start_worker);
 
 #define RESTART_S 5
+#define START_PAUSE_MS 200
 
 /* Found nothing to work for so many times in a row. */
 #define ABSENT_MAX 2
@@ -194,10 +195,13 @@ start_one(Minded *m, int64 now)
 	complained = !started;
 }
 
-/* When there is something to do again. */
+/* One at a time: most databases of a cluster may have no use for a worker, and each needs a place
+ * among background workers for the moment that it takes to see that. When there is something to do
+ * again. */
 static int64
 start_missing(void)
 {
+	bool started = false;
 	int64 interval = (int64) bifang_worker_launch_interval_s * USECS_PER_SEC;
 	int64 now = GetCurrentTimestamp();
 	int64 next = now + interval;
@@ -211,12 +215,17 @@ start_missing(void)
 
 		if (is_running(m))
 			continue;
-		if (bifang_database_is_wanted(m->database))
-			next = Min(next, now + USECS_PER_SEC);
-		else if (m->started == 0 || m->started + interval <= now)
-			start_one(m, now);
-		else
+		if (m->started != 0 && m->started <= now && m->started + interval > now)
 			next = Min(next, m->started + interval);
+		else if (bifang_database_is_wanted(m->database))
+			next = Min(next, now + USECS_PER_SEC);
+		else if (started)
+			next = Min(next, now + START_PAUSE_MS * 1000);
+		else
+		{
+			start_one(m, now);
+			started = true;
+		}
 	}
 	return next;
 }

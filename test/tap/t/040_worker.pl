@@ -178,6 +178,33 @@ is(sql("SELECT count(*) FROM bifang.ledgers WHERE state = 'open'"), '2', 'option
 sql("ALTER FOREIGN TABLE p OPTIONS (DROP worker); ALTER FOREIGN TABLE t OPTIONS (DROP commit_age, DROP roll_age)");
 becomes($in_lake, 'and are taken back');
 
+# ---- signals ----
+
+$pid = worker_pid();
+sql("SELECT pg_cancel_backend($pid)");
+$garbage = sql("SELECT started_at FROM bifang.work WHERE kind = 'garbage'");
+becomes("SELECT started_at > '$garbage'::timestamptz FROM bifang.work WHERE kind = 'garbage'", 'it goes on');
+is(worker_pid(), $pid, 'a worker with no job has nothing to cancel');
+$hand = $node->background_psql('postgres');
+$hand->query_safe('BEGIN; LOCK TABLE bifang.iceberg_tables IN SHARE MODE');
+sql(both(10, 3));
+becomes("SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = $pid AND wait_event_type = 'Lock' AND query = 'bifang: commit public.t'", 'what it is at shows');
+sql("SELECT pg_cancel_backend($pid)");
+becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE kind = 'commit' AND error ~ 'canceling statement'", 'a job that is cancelled is one that failed');
+$hand->query_safe('COMMIT');
+$hand->quit;
+becomes($in_lake, 'and is done later');
+is(worker_pid(), $pid, 'by the same worker');
+
+# A clock that was set back, as seen from what was written before.
+my $of_t = q{table_id IN (0, (SELECT table_id FROM bifang.tables WHERE table_name = 't')) AND kind IN ('roll', 'commit', 'offload', 'garbage')};
+sql("UPDATE bifang.work SET started_at = now() + interval '1 year', failures = 5 WHERE $of_t");
+sql("UPDATE bifang.ledger SET created_at = now() + interval '1 year', closed_at = closed_at + interval '1 year'");
+$node->restart;
+sql(both(10, 3));
+becomes($in_lake, 'times to come are nothing to wait for');
+is(sql('SELECT count(*) FROM bifang.work WHERE started_at > now() OR failures > 0'), '0', 'and are forgotten');
+
 # ---- errors, and whose rights count ----
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
