@@ -1,5 +1,5 @@
 # Background workers: what arrives as rows ends in the lake by itself; launcher and start_worker(), kill -9, restarts, databases that
-# come, go and are copied, jobs by hand at the same time, errors and what is done about them, whose rights count.
+# come, go and are copied, jobs by hand at the same time, signals, a clock that was set back.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -39,7 +39,8 @@ sub comes_back
 {
 	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		return if $node->psql('postgres', 'SELECT 1') == 0;
+		# A psql that is turned away leaves a broken pipe.
+		return if eval { $node->psql('postgres', 'SELECT 1') == 0 };
 		select undef, undef, undef, 0.1;
 	}
 	die 'does not come back';
@@ -204,69 +205,6 @@ $node->restart;
 sql(both(10, 3));
 becomes($in_lake, 'times to come are nothing to wait for');
 is(sql('SELECT count(*) FROM bifang.work WHERE started_at > now() OR failures > 0'), '0', 'and are forgotten');
-
-# ---- errors, and whose rights count ----
-
-my $dir = PostgreSQL::Test::Utils::tempdir();
-chmod 0777, $dir;
-sql(qq{
-	CREATE ROLE writer LOGIN;
-	CREATE ROLE keeper;
-	GRANT pg_write_server_files, pg_read_server_files TO keeper;
-	CREATE SERVER outside FOREIGN DATA WRAPPER bifang_fdw OPTIONS (warehouse '$dir/lake', live_dir '$dir/live');
-	GRANT USAGE ON FOREIGN DATA WRAPPER bifang_fdw TO keeper;
-	ALTER SERVER outside OWNER TO keeper;
-	GRANT USAGE ON FOREIGN SERVER outside TO writer;
-	GRANT CREATE ON SCHEMA public TO writer;
-	SET ROLE writer;
-	CREATE FOREIGN TABLE w (i int) SERVER outside;
-	RESET ROLE;
-	BEGIN;
-	INSERT INTO w VALUES (1);
-	REVOKE pg_write_server_files FROM keeper;
-	COMMIT});
-becomes("SELECT count(*) >= 3 FROM bifang.jobs WHERE table_name = 'w' AND kind = 'commit' AND error ~ 'permission denied'", 'a job that is not allowed is an error');
-is(sql("SELECT bool_and(retry_at - started_at = 2 ^ failures * interval '1 s') FROM bifang.jobs WHERE table_name = 'w' AND kind = 'commit'"), 't',
-	'one that fails waits twice as long each time');
-is(sql("SELECT count(*) FROM bifang.work w JOIN bifang.tables t USING (table_id) WHERE t.table_name = 'w' AND kind = 'commit' AND failures >= 3 AND error ~ 'permission denied'"),
-	'1', 'and is remembered');
-is(sql("SET ROLE nobody; SELECT count(*) FROM bifang.jobs"), '0', 'others do not see that');
-isnt(sql("SET ROLE writer; SELECT count(*) FROM bifang.jobs WHERE error IS NOT NULL"), '0', 'its owner does');
-sql(both(11, 3));
-becomes(q{SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l WHERE table_name = 't'}, 'other tables are looked after');
-sql('GRANT pg_write_server_files TO keeper');
-becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'once the reason is gone it succeeds');
-is(sql("SELECT count(*) FROM bifang.work WHERE failures > 0 OR error IS NOT NULL OR retry_at IS NOT NULL"), '0', 'and that is the end of it');
-
-# One whose metadata is gone.
-my $metadata = sql("SELECT metadata_location FROM bifang.tables WHERE table_name = 'w'") =~ s{^file://}{}r;
-sql('INSERT INTO w VALUES (2)');
-rename $metadata, "$metadata.x" or die;
-becomes("SELECT count(*) >= 2 FROM bifang.jobs WHERE table_name = 'w' AND kind = 'look' AND failures >= 2", 'a table that can\'t be looked at is told of');
-sql(both(12, 3));
-becomes(q{SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l WHERE table_name = 't'}, 'and in nobody\'s way');
-rename "$metadata.x", $metadata or die;
-becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'until it can');
-
-# What is called by the job says who calls it.
-sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE plpgsql AS $$
-	BEGIN
-		RAISE EXCEPTION 'as %, with %, %', current_user, current_setting('search_path'), $1;
-	END$$;
-	INSERT INTO w VALUES (3)});
-becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error = 'as writer, with pg_catalog, pg_temp, public.w'", 'a job runs with the rights of the table\'s owner');
-sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE plpgsql AS $$
-	BEGIN
-		RAISE EXCEPTION 'with %', (SELECT set_config('role', 'postgres', false));
-	END$$});
-becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error ~ 'within security-restricted operation'", 'which it can\'t exchange');
-sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE C VOLATILE STRICT AS '$libdir/bifang_fdw', 'bifang_roll'});
-becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'and is done after all');
-
-# Dropped tables are forgotten.
-sql('DROP FOREIGN TABLE w');
-sql("SELECT bifang.drop_table('outside', 'public', 'w', true)");
-becomes('SELECT count(DISTINCT table_id) = 3 FROM bifang.work', 'runs of dropped tables are forgotten');
 
 is(differences($node), $same, 'all rows');
 is(troubles($node), '', 'check agrees');
