@@ -80,6 +80,9 @@ bifang_lag_text(const BfBacklogPart *p, BfLagOver over)
 static BfLagOver
 look(const BifangTable *t, const BfLagLimits *limits, BfBacklog *b)
 {
+	MemoryContext cxt =
+		AllocSetContextCreate(CurrentMemoryContext, "bifang lag", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
 	BifangLakeTable row;
 	BfLagOver over = BF_LAG_WITHIN;
@@ -90,6 +93,8 @@ look(const BifangTable *t, const BfLagLimits *limits, BfBacklog *b)
 		over = bf_lag_over(&b->uncommitted, limits, GetCurrentTimestamp());
 	}
 	UnregisterSnapshot(snap);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
 	return over;
 }
 
