@@ -167,6 +167,11 @@ SELECT pg_catalog.pg_extension_config_dump('bifang.tail', '');
 -- Background workers --------------------------------------------------------------------------
 -- Not for pg_dump: what failed there need not fail elsewhere.
 
+COMMENT ON TABLE bifang.job IS
+	'what commit, roll and offload did, and what background workers could not do';
+COMMENT ON VIEW bifang.jobs IS
+	'what commit, roll and offload did, and what background workers could not do';
+
 CREATE TABLE bifang.work (
 	table_id bigint NOT NULL,
 	kind text NOT NULL,
