@@ -372,14 +372,21 @@ check_header_spec(const ManifestRead *r, BfArena *own, const BfAvroReader *reade
 {
 	const json_t *field;
 	json_t *json;
-	BfError ignored;
+	BfStatus status;
+	BfError why;
 	BfView text;
 	size_t i;
 
 	if (!bf_avro_metadata(reader, "partition-spec", &text))
 		return BF_OK;
-	bf_error_clear(&ignored);
-	if (bfi_json_load(own, text.ptr, text.len, "partition-spec", &json, &ignored) != BF_OK)
+	bf_error_clear(&why);
+	status = bfi_json_load(own, text.ptr, text.len, "partition-spec", &json, &why);
+	if (status == BF_ERR_NOMEM)
+	{
+		*err = why;
+		return status;
+	}
+	if (status != BF_OK)
 		return BF_OK;
 	if (json_is_object(json))
 		json = json_object_get(json, "fields");
