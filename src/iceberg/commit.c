@@ -2,7 +2,7 @@
 #include "iceberg/commit.h"
 
 #include "base/ascii.h"
-#include "iceberg/internal.h"
+#include "iceberg/commit_internal.h"
 
 /* What Iceberg has without the property that says it. */
 #define METADATA_LOG_MAX 100
@@ -17,33 +17,13 @@
  *
  * Nothing names the files of 3 until the caller's pointer names the file of 4.
  */
-typedef struct Commit
-{
-	BfArena *arena;
-	const BfIceTable *table;
-	const BfIceNewFile *files;
-	int32_t n_files;
-	const char *dir; /* of the metadata files */
-	char uuid[37];
-	int64_t now_ms;
 
-	BfiBranch branch;
-	int64_t main_id; /* the empty snapshot that is made when main has none */
-	int64_t parent_id;
-	int64_t snapshot_id;
-	int64_t sequence_number; /* the last one given */
-
-	json_t *root; /* the new metadata */
-} Commit;
-
-static BfStatus
-check_file(const Commit *c, const BfIceNewFile *f, BfError *err)
+BfStatus
+bfi_commit_check_file(const BfiCommit *c, const BfIceNewFile *f, BfError *err)
 {
 	const BfIceMetadata *m = c->table->metadata;
 	const BfIceSpec *spec = bf_ice_spec(m, f->spec_id);
 
-	if (!bf_is_logical_path(f->path))
-		BF_FAIL(err, BF_ERR_VALUE, "%.300s is not the name of a logical file", f->path);
 	if (spec == NULL || spec->n_fields != f->n_partition)
 		BF_FAIL(err, BF_ERR_VALUE, "%.300s: the table has no partition spec %d with %d fields",
 				f->path, f->spec_id, f->n_partition);
@@ -66,7 +46,7 @@ check_file(const Commit *c, const BfIceNewFile *f, BfError *err)
 
 /* The summary of one partition field over the files of a spec. */
 static BfStatus
-summarise_field(const Commit *c, const BfIceSpec *spec, int32_t field, BfiPartitionSummary *s,
+summarise_field(const BfiCommit *c, const BfIceSpec *spec, int32_t field, BfiPartitionSummary *s,
 				BfError *err)
 {
 	const BfValue *low = NULL, *high = NULL;
@@ -96,8 +76,9 @@ summarise_field(const Commit *c, const BfIceSpec *spec, int32_t field, BfiPartit
 	return bfi_single_value(c->arena, high, &s->upper, err);
 }
 
-static BfStatus
-publish(Commit *c, const char *name, BfView bytes, const char **recorded, BfError *err)
+BfStatus
+bfi_commit_publish(BfiCommit *c, const char *name, BfView bytes, const char **recorded,
+				   BfError *err)
 {
 	const char *path;
 
@@ -106,29 +87,41 @@ publish(Commit *c, const char *name, BfView bytes, const char **recorded, BfErro
 	return bf_location_record(c->arena, &c->table->location, path, recorded, err);
 }
 
-static BfStatus
-write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
+BfStatus
+bfi_commit_write_manifest(BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry *entries,
+						  int32_t n, BfIceManifest *m, BfError *err)
 {
-	BfiListEntry *e = &c->branch.list[c->branch.n_list];
-	BfIceManifest *m = &e->manifest;
 	const char *name;
 	BfView bytes;
 
-	BF_ASSERT(c->branch.n_list < c->branch.list_capacity);
-	BF_TRY(bfi_manifest_bytes(c->arena, c->table->metadata, spec, c->files, c->n_files,
-							  c->snapshot_id, &bytes, err));
-	BF_TRY_PTR(c->arena, name, bf_arena_printf(c->arena, "%s-m%d.avro", c->uuid, number), err);
-	BF_TRY(publish(c, name, bytes, &m->path, err));
+	BF_TRY(bfi_manifest_bytes(c->arena, c->table->metadata, spec, entries, n, &bytes, err));
+	BF_TRY_PTR(c->arena, name, bf_arena_printf(c->arena, "%s-m%d.avro", c->uuid, c->n_manifests++),
+			   err);
+	BF_TRY(bfi_commit_publish(c, name, bytes, &m->path, err));
 	m->length = bytes.len;
 	m->spec_id = spec->spec_id;
-	m->sequence_number = m->min_sequence_number = c->sequence_number;
-	m->added_snapshot_id = c->snapshot_id;
+	return BF_OK;
+}
+
+static BfStatus
+add_manifest(BfiCommit *c, const BfIceSpec *spec, int64_t snapshot_id, BfError *err)
+{
+	BfiListEntry *e = &c->branch.list[c->branch.n_list];
+	BfIceManifest *m = &e->manifest;
+	BfiNewEntry *entries;
+
+	BF_ASSERT(c->branch.n_list < c->branch.list_capacity);
+	BF_NEW(c->arena, entries, c->n_files, err);
 	for (int32_t i = 0; i < c->n_files; i++)
 		if (c->files[i].spec_id == spec->spec_id)
 		{
-			m->added_files++;
+			entries[m->added_files++] =
+				(BfiNewEntry){BF_ICE_ADDED, snapshot_id, -1, -1, &c->files[i]};
 			m->added_rows += c->files[i].record_count;
 		}
+	BF_TRY(bfi_commit_write_manifest(c, spec, entries, m->added_files, m, err));
+	m->sequence_number = m->min_sequence_number = c->sequence_number;
+	m->added_snapshot_id = snapshot_id;
 	BF_ASSERT(m->added_files > 0 && m->existing_files == 0 && m->deleted_files == 0);
 	e->n_summaries = spec->n_fields;
 	BF_NEW(c->arena, e->summaries, spec->n_fields, err);
@@ -138,25 +131,25 @@ write_manifest(Commit *c, const BfIceSpec *spec, int32_t number, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-write_manifests(Commit *c, BfError *err)
+BfStatus
+bfi_commit_add_manifests(BfiCommit *c, int64_t snapshot_id, BfError *err)
 {
 	const BfIceMetadata *m = c->table->metadata;
-	int32_t number = 0;
 
 	for (int32_t i = 0; i < m->specs.n; i++)
 		for (int32_t k = 0; k < c->n_files; k++)
 			if (c->files[k].spec_id == m->specs.all[i].spec_id)
 			{
-				BF_TRY(write_manifest(c, &m->specs.all[i], number++, err));
+				BF_TRY(add_manifest(c, &m->specs.all[i], snapshot_id, err));
 				break;
 			}
 	return BF_OK;
 }
 
-static BfStatus
-write_list(Commit *c, const BfiListEntry *entries, int32_t n, int64_t id, int64_t parent_id,
-		   int64_t sequence_number, const char **recorded, BfError *err)
+BfStatus
+bfi_commit_write_list(BfiCommit *c, const BfiListEntry *entries, int32_t n, int64_t id,
+					  int64_t parent_id, int64_t sequence_number, const char **recorded,
+					  BfError *err)
 {
 	const char *name;
 	BfView bytes;
@@ -167,11 +160,11 @@ write_list(Commit *c, const BfiListEntry *entries, int32_t n, int64_t id, int64_
 		bfi_manifest_list_bytes(c->arena, entries, n, id, parent_id, sequence_number, &bytes, err));
 	BF_TRY_PTR(c->arena, name,
 			   bf_arena_printf(c->arena, "snap-%lld-1-%s.avro", (long long) id, c->uuid), err);
-	return publish(c, name, bytes, recorded, err);
+	return bfi_commit_publish(c, name, bytes, recorded, err);
 }
 
-static BfStatus
-set_count(json_t *summary, const char *key, int64_t value, BfError *err)
+BfStatus
+bfi_commit_set_count(json_t *summary, const char *key, int64_t value, BfError *err)
 {
 	char digits[24];
 
@@ -179,9 +172,9 @@ set_count(json_t *summary, const char *key, int64_t value, BfError *err)
 	return bfi_json_set(summary, key, json_string(digits), err);
 }
 
-/* The empty coverage is only written over another one. */
-static BfStatus
-set_coverage(Commit *c, json_t *object, const char *key, const BfCoverage *coverage, BfError *err)
+BfStatus
+bfi_commit_set_coverage(BfiCommit *c, json_t *object, const char *key, const BfCoverage *coverage,
+						BfError *err)
 {
 	BfBuffer text;
 	BfStatus status;
@@ -195,10 +188,11 @@ set_coverage(Commit *c, json_t *object, const char *key, const BfCoverage *cover
 	return status;
 }
 
-/* The bytes of main's files, as its summary says, and of the logical ones; false when nobody says
- * it in a number that can be added to. The total is for people: nothing is decided by it. */
+/* The bytes of main's files, as its summary says, of new ones and of the logical ones; false when
+ * nobody says it in a number that can be added to. The total is for people: nothing is decided by
+ * it. */
 static bool
-total_size(const Commit *c, int64_t *size)
+total_size(const BfiCommit *c, const BfIceDataFile *logical, int32_t n, int64_t *size)
 {
 	const char *text =
 		c->branch.main == NULL ? "0" : bf_ice_summary(c->branch.main, "total-files-size");
@@ -209,23 +203,27 @@ total_size(const Commit *c, int64_t *size)
 	digits = bf_ascii_number(text, strlen(text), INT64_MAX, size);
 	if (digits == 0 || text[digits] != '\0' || *size < 0)
 		return false;
-	for (int32_t i = 0; i < c->branch.n_logical; i++)
-		if (__builtin_add_overflow(*size, c->branch.logical[i].file_size, size))
+	for (int32_t i = 0; i < n; i++)
+		if (__builtin_add_overflow(*size, logical[i].file_size, size))
+			return false;
+	for (int32_t i = 0; i < c->n_files && !bf_is_logical_path(c->files[i].path); i++)
+		if (__builtin_add_overflow(*size, c->files[i].file_size, size))
 			return false;
 	BF_ASSERT(*size >= 0);
 	return true;
 }
 
-/* Totals of the branch: what the manifests tell, and for sizes what main's summary tells. */
-static BfStatus
-put_totals(Commit *c, json_t *summary, BfError *err)
+BfStatus
+bfi_commit_put_totals(BfiCommit *c, const BfiListEntry *list, int32_t n_list,
+					  const BfIceDataFile *logical, int32_t n_logical, json_t *summary,
+					  BfError *err)
 {
 	static const char *const of_main[] = {"total-position-deletes", "total-equality-deletes"};
 	int64_t files = 0, deletes = 0, rows = 0, size;
 
-	for (int32_t i = 0; i < c->branch.n_list; i++)
+	for (int32_t i = 0; i < n_list; i++)
 	{
-		const BfIceManifest *m = &c->branch.list[i].manifest;
+		const BfIceManifest *m = &list[i].manifest;
 
 		*(m->deletes ? &deletes : &files) += (int64_t) m->added_files + m->existing_files;
 		if (!m->deletes)
@@ -234,11 +232,11 @@ put_totals(Commit *c, json_t *summary, BfError *err)
 						!__builtin_add_overflow(rows, m->existing_rows, &rows),
 					-1, "row counts of manifests add up to more than 2^63");
 	}
-	BF_TRY(set_count(summary, "total-data-files", files, err));
-	BF_TRY(set_count(summary, "total-delete-files", deletes, err));
-	BF_TRY(set_count(summary, "total-records", rows, err));
-	if (total_size(c, &size))
-		BF_TRY(set_count(summary, "total-files-size", size, err));
+	BF_TRY(bfi_commit_set_count(summary, "total-data-files", files, err));
+	BF_TRY(bfi_commit_set_count(summary, "total-delete-files", deletes, err));
+	BF_TRY(bfi_commit_set_count(summary, "total-records", rows, err));
+	if (total_size(c, logical, n_logical, &size))
+		BF_TRY(bfi_commit_set_count(summary, "total-files-size", size, err));
 	for (size_t i = 0; i < sizeof of_main / sizeof of_main[0]; i++)
 	{
 		const char *text =
@@ -250,8 +248,8 @@ put_totals(Commit *c, json_t *summary, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-branch_summary(Commit *c, json_t *summary, BfError *err)
+BfStatus
+bfi_commit_put_added(BfiCommit *c, const char *operation, json_t *summary, BfError *err)
 {
 	int64_t rows = 0, size = 0;
 
@@ -260,19 +258,34 @@ branch_summary(Commit *c, json_t *summary, BfError *err)
 		rows += c->files[i].record_count;
 		size += c->files[i].file_size;
 	}
-	BF_TRY(bfi_json_set(summary, "operation", json_string("append"), err));
-	BF_TRY(set_count(summary, "added-data-files", c->n_files, err));
-	BF_TRY(set_count(summary, "added-records", rows, err));
-	BF_TRY(set_count(summary, "added-files-size", size, err));
-	BF_TRY(put_totals(c, summary, err));
-	BF_TRY(set_coverage(c, summary, BF_ICE_COVERED, &c->branch.covered, err));
-	return set_coverage(c, summary, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err);
+	BF_TRY(bfi_json_set(summary, "operation", json_string(operation), err));
+	BF_TRY(bfi_commit_set_count(summary, "added-data-files", c->n_files, err));
+	BF_TRY(bfi_commit_set_count(summary, "added-records", rows, err));
+	return bfi_commit_set_count(summary, "added-files-size", size, err);
 }
 
-/* Appends a snapshot to the tree and makes the ref point to it; *summary = its empty summary. */
-static BfStatus
-add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
-			 int64_t sequence_number, const char *manifest_list, json_t **summary, BfError *err)
+BfStatus
+bfi_commit_end_branch(BfiCommit *c, const char *operation, json_t **out, BfError *err)
+{
+	const BfiBranch *b = &c->branch;
+	const char *recorded;
+	json_t *summary;
+
+	BF_TRY(bfi_commit_write_list(c, b->list, b->n_list, c->snapshot_id, c->parent_id,
+								 c->sequence_number, &recorded, err));
+	BF_TRY(bfi_commit_add_snapshot(c, BF_ICE_BRANCH_BIFANG, c->snapshot_id, c->parent_id,
+								   c->sequence_number, recorded, &summary, err));
+	BF_TRY(bfi_commit_put_added(c, operation, summary, err));
+	BF_TRY(bfi_commit_put_totals(c, b->list, b->n_list, b->logical, b->n_logical, summary, err));
+	BF_TRY(bfi_commit_set_coverage(c, summary, BF_ICE_COVERED, &b->covered, err));
+	*out = summary;
+	return bfi_commit_set_coverage(c, summary, BF_ICE_COVERED_PARQUET, &b->parquet, err);
+}
+
+BfStatus
+bfi_commit_add_snapshot(BfiCommit *c, const char *ref_name, int64_t id, int64_t parent_id,
+						int64_t sequence_number, const char *manifest_list, json_t **summary,
+						BfError *err)
 {
 	json_t *list, *refs, *ref, *snapshot = json_pack("{}");
 
@@ -295,21 +308,29 @@ add_snapshot(Commit *c, const char *ref_name, int64_t id, int64_t parent_id,
 }
 
 static BfStatus
-add_empty_main(Commit *c, BfError *err)
+add_empty_main(BfiCommit *c, BfError *err)
 {
 	static const char *const zeros[] = {"total-data-files",		  "total-delete-files",
 										"total-records",		  "total-files-size",
 										"total-position-deletes", "total-equality-deletes"};
 	const char *recorded;
-	json_t *summary, *log;
+	json_t *summary;
 
 	BF_ASSERT(c->branch.main == NULL && c->table->metadata->snapshots.current_id == -1);
-	BF_TRY(write_list(c, NULL, 0, c->main_id, -1, c->sequence_number, &recorded, err));
-	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_MAIN, c->main_id, -1, c->sequence_number, recorded,
-						&summary, err));
+	BF_TRY(bfi_commit_write_list(c, NULL, 0, c->main_id, -1, c->sequence_number, &recorded, err));
+	BF_TRY(bfi_commit_add_snapshot(c, BF_ICE_BRANCH_MAIN, c->main_id, -1, c->sequence_number,
+								   recorded, &summary, err));
 	BF_TRY(bfi_json_set(summary, "operation", json_string("append"), err));
 	for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
-		BF_TRY(set_count(summary, zeros[i], 0, err));
+		BF_TRY(bfi_commit_set_count(summary, zeros[i], 0, err));
+	return bfi_commit_log_main(c, err);
+}
+
+BfStatus
+bfi_commit_log_main(BfiCommit *c, BfError *err)
+{
+	json_t *log;
+
 	BF_TRY(bfi_json_set(c->root, "current-snapshot-id", json_integer(c->main_id), err));
 	BF_TRY(bfi_json_child(c->root, "snapshot-log", true, &log, err));
 	return bfi_json_append(log,
@@ -320,7 +341,7 @@ add_empty_main(Commit *c, BfError *err)
 
 /* The file that this metadata follows, with the oldest entries cut off. */
 static BfStatus
-log_metadata(Commit *c, BfError *err)
+log_metadata(BfiCommit *c, BfError *err)
 {
 	const BfIceMetadata *m = c->table->metadata;
 	const char *text = bf_ice_property(m, "write.metadata.previous-versions-max");
@@ -345,7 +366,7 @@ log_metadata(Commit *c, BfError *err)
 }
 
 static BfStatus
-random_id(const Commit *c, int64_t *out, BfError *err)
+random_id(const BfiCommit *c, int64_t *out, BfError *err)
 {
 	const BfHost *host = bf_arena_host(c->arena);
 
@@ -386,8 +407,8 @@ bf_ice_can_commit(const BfIceTable *t, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-begin(Commit *c, BfError *err)
+BfStatus
+bfi_commit_begin(BfiCommit *c, BfError *err)
 {
 	const BfIceMetadata *m = c->table->metadata;
 	const BfHost *host = bf_arena_host(c->arena);
@@ -413,8 +434,8 @@ begin(Commit *c, BfError *err)
 	return m->format_version == 1 ? bfi_metadata_upgrade(m, host, c->root, err) : BF_OK;
 }
 
-static BfStatus
-finish(Commit *c, const char **metadata_path, BfError *err)
+BfStatus
+bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err)
 {
 	const char *name = strrchr(c->table->metadata_path, '/') + 1;
 	int64_t version = bfi_metadata_version(name);
@@ -425,24 +446,38 @@ finish(Commit *c, const char **metadata_path, BfError *err)
 	BF_TRY(bfi_json_set(c->root, "last-sequence-number", json_integer(c->sequence_number), err));
 	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
 	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
-	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED, &c->branch.covered, err));
-	BF_TRY(set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err));
+	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED, &c->branch.covered, err));
+	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err));
 	BF_TRY(log_metadata(c, err));
 	return bfi_metadata_publish(c->arena, c->dir, version + 1, c->root, metadata_path, err);
 }
 
-static BfStatus
-commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError *err)
+void
+bfi_commit_init(BfiCommit *c, BfArena *a, const BfIceTable *t, const BfIceNewFile *files,
+				int32_t n_files)
 {
-	const char *recorded;
+	BF_ASSERT(n_files >= 0);
+	*c = (BfiCommit){.arena = a,
+					 .table = t,
+					 .files = files,
+					 .n_files = n_files,
+					 .branch = {.arena = a, .table = t}};
+}
+
+static BfStatus
+commit(BfiCommit *c, const BfCoverage *covered, const char **metadata_path, BfError *err)
+{
 	json_t *summary;
 
 	for (int32_t i = 0; i < c->n_files; i++)
 	{
 		BF_TRY(bf_check_cancel(bf_arena_host(c->arena), err));
-		BF_TRY(check_file(c, &c->files[i], err));
+		if (!bf_is_logical_path(c->files[i].path))
+			BF_FAIL(err, BF_ERR_VALUE, "%.300s is not the name of a logical file",
+					c->files[i].path);
+		BF_TRY(bfi_commit_check_file(c, &c->files[i], err));
 	}
-	BF_TRY(begin(c, err));
+	BF_TRY(bfi_commit_begin(c, err));
 	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->specs.n, err));
 	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
 	c->parent_id = c->branch.branch_head != NULL ? c->branch.branch_head->id
@@ -453,14 +488,10 @@ commit(Commit *c, const BfCoverage *covered, const char **metadata_path, BfError
 		BF_TRY(add_empty_main(c, err));
 		c->sequence_number++;
 	}
-	BF_TRY(write_manifests(c, err));
+	BF_TRY(bfi_commit_add_manifests(c, c->snapshot_id, err));
 	BF_ASSERT(c->branch.n_list > 0 || c->n_files == 0);
-	BF_TRY(write_list(c, c->branch.list, c->branch.n_list, c->snapshot_id, c->parent_id,
-					  c->sequence_number, &recorded, err));
-	BF_TRY(add_snapshot(c, BF_ICE_BRANCH_BIFANG, c->snapshot_id, c->parent_id, c->sequence_number,
-						recorded, &summary, err));
-	BF_TRY(branch_summary(c, summary, err));
-	return finish(c, metadata_path, err);
+	BF_TRY(bfi_commit_end_branch(c, "append", &summary, err));
+	return bfi_commit_finish(c, metadata_path, err);
 }
 
 BfStatus
@@ -468,16 +499,10 @@ bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files
 					  const BfCoverage *covered, const char **metadata_path, int64_t *snapshot_id,
 					  BfError *err)
 {
-	Commit *c;
+	BfiCommit *c;
 
-	BF_ASSERT(n_files >= 0);
 	BF_NEW(a, c, 1, err);
-	c->arena = a;
-	c->table = t;
-	c->branch.arena = a;
-	c->branch.table = t;
-	c->files = files;
-	c->n_files = n_files;
+	bfi_commit_init(c, a, t, files, n_files);
 	if (commit(c, covered, metadata_path, err) != BF_OK)
 		return bf_error_object(err, t->metadata_path);
 	*snapshot_id = c->snapshot_id;

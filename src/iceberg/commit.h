@@ -24,7 +24,7 @@ bf_ice_create(BfArena *a, const char *dir, const char *location, const BfSchema 
 
 typedef struct BfIceNewFile
 {
-	const char *path;	/* bifang:// name */
+	const char *path;	/* bifang:// name; of a Parquet file where it is */
 	const char *format; /* NULL = LOG */
 	int32_t spec_id;
 	int32_t n_partition;
@@ -32,6 +32,8 @@ typedef struct BfIceNewFile
 	int64_t record_count;
 	int64_t file_size;
 	BfView metrics; /* from bf_ice_metrics_write; without bytes: nothing is known */
+	int32_t n_splits;
+	const int64_t *splits; /* where row groups begin */
 } BfIceNewFile;
 
 /* Is the table one that the next function can write? Whoever takes rows for it asks first. */

@@ -41,9 +41,9 @@ static const AvroField data_file_fields[] = {
 };
 
 /* The fields after file_size_in_bytes: metrics, which come as bytes (file_metrics.h) or are null,
- * and what is always null in what we write. */
+ * and four of which we write one, split_offsets. */
 #define N_METRICS_FIELDS 6
-#define N_NULL_FIELDS 4
+#define N_LAST_FIELDS 4
 
 static const AvroField manifest_file_fields[] = {
 	{500, "manifest_path", "\"string\"", false, 0},
@@ -72,8 +72,8 @@ static const AvroField summary_fields[] = {
 
 #define COUNT(table) ((int32_t) (sizeof(table) / sizeof((table)[0])))
 
-_Static_assert(COUNT(data_file_fields) == 6 + N_METRICS_FIELDS + N_NULL_FIELDS,
-			   "put_entry writes six fields, the metrics, then a null for each of the others");
+_Static_assert(COUNT(data_file_fields) == 6 + N_METRICS_FIELDS + N_LAST_FIELDS,
+			   "put_entry writes six fields, the metrics, then four more");
 _Static_assert(COUNT(entry_fields) == 5 && COUNT(summary_fields) == 4,
 			   "put_entry and put_summary write so many fields");
 _Static_assert(COUNT(manifest_file_fields) == 15, "put_list_entry writes so many fields");
@@ -254,16 +254,37 @@ put_nulls(BfBuffer *b, int32_t n, BfError *err)
 	return BF_OK;
 }
 
-/* Sequence numbers stay null: they are inherited from the list, whose attempt succeeds. */
 static BfStatus
-put_entry(BfBuffer *b, const BfIceNewFile *f, int64_t snapshot_id, BfError *err)
+put_sequence(BfBuffer *b, int64_t number, BfError *err)
 {
+	BF_TRY(bf_buffer_varint(b, number >= 0 ? 1 : 0, err));
+	return number >= 0 ? bf_buffer_varint(b, number, err) : BF_OK;
+}
+
+static BfStatus
+put_splits(BfBuffer *b, const BfIceNewFile *f, BfError *err)
+{
+	BF_TRY(bf_buffer_varint(b, f->n_splits > 0 ? 1 : 0, err));
+	if (f->n_splits == 0)
+		return BF_OK;
+	BF_TRY(bf_buffer_varint(b, f->n_splits, err));
+	for (int32_t i = 0; i < f->n_splits; i++)
+		BF_TRY(bf_buffer_varint(b, f->splits[i], err));
+	return bf_buffer_varint(b, 0, err);
+}
+
+static BfStatus
+put_entry(BfBuffer *b, const BfiNewEntry *e, BfError *err)
+{
+	const BfIceNewFile *f = e->file;
+
+	BF_ASSERT(e->status == BF_ICE_ADDED || (e->sequence_number >= 0 && e->snapshot_id != -1));
 	BF_ASSERT(f->record_count >= 0 && f->file_size >= 0);
-	BF_TRY(bf_buffer_varint(b, BF_ICE_ADDED, err));
+	BF_TRY(bf_buffer_varint(b, e->status, err));
 	BF_TRY(bf_buffer_varint(b, 1, err));
-	BF_TRY(bf_buffer_varint(b, snapshot_id, err));
-	BF_TRY(bf_buffer_varint(b, 0, err));
-	BF_TRY(bf_buffer_varint(b, 0, err));
+	BF_TRY(bf_buffer_varint(b, e->snapshot_id, err));
+	BF_TRY(put_sequence(b, e->sequence_number, err));
+	BF_TRY(put_sequence(b, e->file_sequence_number, err));
 	BF_TRY(bf_buffer_varint(b, BF_ICE_DATA, err));
 	BF_TRY(put_text(b, f->path, err));
 	BF_TRY(put_text(b, f->format != NULL ? f->format : "LOG", err));
@@ -273,13 +294,16 @@ put_entry(BfBuffer *b, const BfIceNewFile *f, int64_t snapshot_id, BfError *err)
 	BF_TRY(bf_buffer_varint(b, f->file_size, err));
 	if (f->metrics.len > 0)
 		BF_TRY(bf_buffer_append(b, f->metrics.ptr, f->metrics.len, err));
-	return put_nulls(b, f->metrics.len > 0 ? N_NULL_FIELDS : N_METRICS_FIELDS + N_NULL_FIELDS, err);
+	else
+		BF_TRY(put_nulls(b, N_METRICS_FIELDS, err));
+	BF_TRY(put_nulls(b, 1, err)); /* key_metadata */
+	BF_TRY(put_splits(b, f, err));
+	return put_nulls(b, 2, err); /* equality_ids, sort_order_id */
 }
 
 BfStatus
 bfi_manifest_bytes(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
-				   const BfIceNewFile *files, int32_t n_files, int64_t snapshot_id, BfView *out,
-				   BfError *err)
+				   const BfiNewEntry *entries, int32_t n, BfView *out, BfError *err)
 {
 	BfAvroWriter *w;
 	json_t *fields;
@@ -291,12 +315,11 @@ bfi_manifest_bytes(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
 						 &schema, err));
 	BF_TRY(bf_avro_writer_new(a, schema, &w, err));
 	BF_TRY(manifest_header(a, w, m, spec, err));
-	for (int32_t i = 0; i < n_files; i++)
+	for (int32_t i = 0; i < n; i++)
 	{
-		if (files[i].spec_id != spec->spec_id)
-			continue;
+		BF_ASSERT(entries[i].file->spec_id == spec->spec_id);
 		BF_TRY(bf_check_cancel(bf_arena_host(a), err));
-		BF_TRY(put_entry(bf_avro_writer_buffer(w), &files[i], snapshot_id, err));
+		BF_TRY(put_entry(bf_avro_writer_buffer(w), &entries[i], err));
 		BF_TRY(bf_avro_writer_end_record(w, err));
 	}
 	return bf_avro_writer_finish(w, out, err);

@@ -141,6 +141,7 @@ bfi_branch_collect(BfiBranch *b, int32_t room, BfError *err)
 		if (s.n_logical > 0)
 			b->list[b->n_list++].manifest = *m;
 	}
+	b->n_logical_manifests = b->n_list;
 	for (int32_t i = 0; i < n_mains; i++)
 		b->list[b->n_list++].manifest = mains[i];
 	BF_ASSERT(b->n_list <= b->list_capacity - room);

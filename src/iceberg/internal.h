@@ -164,6 +164,10 @@ extern BfStatus
 bfi_single_value(BfArena *a, const BfValue *v, BfView *out, BfError *err) BF_MUST_CHECK;
 extern bool bfi_value_is_nan(const BfValue *v);
 
+/* file_metrics.c: what an entry says, as bytes of another one; sizes of columns are left out. */
+extern BfStatus
+bfi_metrics_again(BfArena *a, const BfIceFileMetrics *m, BfView *out, BfError *err) BF_MUST_CHECK;
+
 /* commit_avro.c */
 
 typedef struct BfiPartitionSummary
@@ -184,10 +188,19 @@ typedef struct BfiListEntry
 
 extern BfStatus
 bfi_json_text(BfArena *a, const json_t *json, const char **out, BfError *err) BF_MUST_CHECK;
-/* The manifest of those among the files that have the spec. */
-extern BfStatus bfi_manifest_bytes(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
-								   const BfIceNewFile *files, int32_t n_files, int64_t snapshot_id,
-								   BfView *out, BfError *err) BF_MUST_CHECK;
+/* A line of a manifest. Sequence numbers -1 are left out: they are inherited from the list. */
+typedef struct BfiNewEntry
+{
+	BfIceStatus status;
+	int64_t snapshot_id;
+	int64_t sequence_number;
+	int64_t file_sequence_number;
+	const BfIceNewFile *file; /* of the manifest's spec */
+} BfiNewEntry;
+
+extern BfStatus
+bfi_manifest_bytes(BfArena *a, const BfIceMetadata *m, const BfIceSpec *spec,
+				   const BfiNewEntry *entries, int32_t n, BfView *out, BfError *err) BF_MUST_CHECK;
 /* parent_id -1 = none. */
 extern BfStatus
 bfi_manifest_list_bytes(BfArena *a, const BfiListEntry *entries, int32_t n, int64_t snapshot_id,
@@ -202,8 +215,9 @@ typedef struct BfiBranch
 	const BfIceTable *table;
 	const BfIceSnapshot *main;		  /* NULL: has none */
 	const BfIceSnapshot *branch_head; /* NULL: no such branch yet */
-	BfiListEntry *list;				  /* the branch's next manifest list */
+	BfiListEntry *list;				  /* the branch's next manifest list: logical, main's, new */
 	int32_t n_list;
+	int32_t n_logical_manifests;
 	int32_t list_capacity;
 	BfIceDataFile *logical; /* its logical files, old then new */
 	int32_t n_logical;
