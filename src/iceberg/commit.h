@@ -48,5 +48,16 @@ extern BfStatus
 bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, int32_t n_files,
 					  const BfCoverage *covered, const char **metadata_path, int64_t *snapshot_id,
 					  BfError *err) BF_MUST_CHECK;
+/* Rows of logical files that are Parquet now. In one metadata file `main` gets an `append` snapshot
+ * with `files`, whose summary has the entries of `moved` (names of logical files) in
+ * bifang.covered-parquet, and the `bifang` branch a `replace` snapshot with the same files and
+ * without `moved`. Only `moved` is asked about: whatever was committed since `files` were written
+ * stays, so on a conflict the same call is made for the newer metadata. BF_ERR_CONFLICT: the branch
+ * does not name one of `moved` any more. BF_ERR_VALUE: the files have not as many rows as entries
+ * move. *snapshot_id = main's. */
+extern BfStatus
+bf_ice_commit_moved(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, int32_t n_files,
+					const char *const *moved, int32_t n_moved, const char **metadata_path,
+					int64_t *snapshot_id, BfError *err) BF_MUST_CHECK;
 
 #endif

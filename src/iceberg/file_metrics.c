@@ -262,6 +262,14 @@ put_metrics(MetricsWrite *w, BfError *err)
 	return put_bounds(w, true, err);
 }
 
+static BfStatus
+take_bytes(BfArena *a, const BfBuffer *buffer, BfView *out, BfError *err)
+{
+	out->len = (uint32_t) buffer->len;
+	BF_TRY_PTR(a, out->ptr, bf_arena_memdup(a, buffer->data, buffer->len), err);
+	return BF_OK;
+}
+
 BfStatus
 bf_ice_metrics_write(BfArena *a, const BfIceMetricsColumn *columns, const BfBounds *bounds,
 					 int32_t n, BfView *out, BfError *err)
@@ -278,13 +286,58 @@ bf_ice_metrics_write(BfArena *a, const BfIceMetricsColumn *columns, const BfBoun
 	w.out = &buffer;
 	status = put_metrics(&w, err);
 	if (status == BF_OK)
-	{
-		out->len = (uint32_t) buffer.len;
-		out->ptr = bf_arena_memdup(a, buffer.data, buffer.len);
-		if (out->ptr == NULL)
-			status = bf_arena_fail(a, buffer.len, err);
-	}
+		status = take_bytes(a, &buffer, out, err);
 	bf_buffer_free(&buffer);
 	bf_arena_free(w.arena);
+	return status;
+}
+
+static BfStatus
+put_counts_again(BfBuffer *out, const BfIceCount *counts, int32_t n, BfError *err)
+{
+	BF_TRY(begin_map(out, n, err));
+	for (int32_t i = 0; i < n; i++)
+	{
+		BF_TRY(bf_buffer_varint(out, counts[i].field_id, err));
+		BF_TRY(bf_buffer_varint(out, counts[i].count, err));
+	}
+	return n > 0 ? bf_buffer_varint(out, 0, err) : BF_OK;
+}
+
+static BfStatus
+put_bounds_again(BfBuffer *out, const BfIceBound *bounds, int32_t n, BfError *err)
+{
+	BF_TRY(begin_map(out, n, err));
+	for (int32_t i = 0; i < n; i++)
+	{
+		BF_TRY(bf_buffer_varint(out, bounds[i].field_id, err));
+		BF_TRY(bf_buffer_varint(out, bounds[i].bytes.len, err));
+		BF_TRY(bf_buffer_append(out, bounds[i].bytes.ptr, bounds[i].bytes.len, err));
+	}
+	return n > 0 ? bf_buffer_varint(out, 0, err) : BF_OK;
+}
+
+static BfStatus
+put_again(BfBuffer *out, const BfIceFileMetrics *m, BfError *err)
+{
+	BF_TRY(bf_buffer_varint(out, 0, err));
+	BF_TRY(put_counts_again(out, m->value_counts, m->n_value_counts, err));
+	BF_TRY(put_counts_again(out, m->null_counts, m->n_null_counts, err));
+	BF_TRY(put_counts_again(out, m->nan_counts, m->n_nan_counts, err));
+	BF_TRY(put_bounds_again(out, m->lower, m->n_lower, err));
+	return put_bounds_again(out, m->upper, m->n_upper, err);
+}
+
+BfStatus
+bfi_metrics_again(BfArena *a, const BfIceFileMetrics *m, BfView *out, BfError *err)
+{
+	BfBuffer buffer;
+	BfStatus status;
+
+	bf_buffer_init(&buffer, bf_arena_host(a), METRICS_BYTES_MAX);
+	status = put_again(&buffer, m, err);
+	if (status == BF_OK)
+		status = take_bytes(a, &buffer, out, err);
+	bf_buffer_free(&buffer);
 	return status;
 }
