@@ -21,6 +21,7 @@ import tempfile
 
 import fastavro
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import StaticTable
 
@@ -38,13 +39,14 @@ def check(what, got, expected):
         print(f"FAIL {what}: {got!r}, expected {expected!r}")
 
 
-def ours(test, target, files=None):
+def ours(test, target, files=None, moved=()):
     """Runs one step of ours; returns what it printed after the step's word."""
     ours.step += 1
     # The runner's random numbers are reproducible: another seed per step makes other file names.
     env = dict(os.environ, BIFANG_INTEROP=target, BIFANG_SEED=str(ours.step))
     if files is not None:
         env["BIFANG_INTEROP_FILES"] = " ".join(f"{name}:{rows}" for name, rows in files)
+        env["BIFANG_INTEROP_MOVED"] = " ".join(moved)
     run = subprocess.run([RUNNER, test], env=env, capture_output=True, text=True)
     found = re.search(r"^(?:metadata|plan) (.*)$", run.stdout, re.M)
     if run.returncode != 0 or not found:
@@ -116,12 +118,13 @@ def check_avro(table):
         live = [e for e in entries if e["status"] != 2]
         check("counts of a manifest", len(live), manifest.added_files_count +
               manifest.existing_files_count)
-        if not live[0]["data_file"]["file_path"].startswith("bifang://"):
+        check("what is gone of a manifest", len(entries) - len(live), manifest.deleted_files_count)
+        if not live or not live[0]["data_file"]["file_path"].startswith("bifang://"):
             continue
         check("header keys", {"schema", "schema-id", "partition-spec", "partition-spec-id",
                               "format-version", "content"} - set(header), set())
         check("sum of records", sum(e["data_file"]["record_count"] for e in live),
-              manifest.added_rows_count)
+              manifest.added_rows_count + manifest.existing_rows_count)
         fields = {f["name"]: f["field-id"] for f in reader.writer_schema["fields"]}
         check("ids of an entry", fields, {"status": 0, "snapshot_id": 1, "sequence_number": 3,
                                           "file_sequence_number": 4, "data_file": 2})
@@ -225,6 +228,26 @@ def main(work):
           table.load().snapshot_by_name("bifang").summary["total-records"], "25")
     check_avro(table.load())
     check_duckdb(metadata, "(3, 303)")
+
+    # Rows of the log become Parquet: they have them then, and the branch has them once.
+    path = os.path.join(work, "t", "data", "moved.parquet")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    values = rows(arrow_schema, range(200, 206)).set_column(
+        arrow_schema.get_field_index("day"), arrow_schema.field("day"),
+        pa.nulls(6, pa.date32()))
+    pq.write_table(values, path)
+    metadata = ours("iceberg_interop_moved", metadata, [(path, 6)],
+                    ["bifang://n/t/2_1-1.log", "bifang://n/t/1_0-4.log"])
+    check("plan after rows moved", plan(metadata), [after[0] + 1, 2, 25])
+    table.point_to(metadata)
+    loaded = table.load()
+    check("main has what moved", sorted(loaded.scan().to_arrow()["id"].to_pylist()),
+          [100, 101, 102, 200, 201, 202, 203, 204, 205])
+    check("records of main", loaded.current_snapshot().summary["total-records"], "9")
+    check("records of the branch after rows moved",
+          loaded.snapshot_by_name("bifang").summary["total-records"], "25")
+    check_avro(loaded)
+    check_duckdb(metadata, "(9, 1518)")
 
     # A row predicate on their side makes no delete files (copy on write), so it is read too.
     table.load().delete("id = 101")
