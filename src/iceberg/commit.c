@@ -76,9 +76,8 @@ summarise_field(const BfiCommit *c, const BfIceSpec *spec, int32_t field, BfiPar
 	return bfi_single_value(c->arena, high, &s->upper, err);
 }
 
-BfStatus
-bfi_commit_publish(BfiCommit *c, const char *name, BfView bytes, const char **recorded,
-				   BfError *err)
+static BfStatus
+publish(BfiCommit *c, const char *name, BfView bytes, const char **recorded, BfError *err)
 {
 	const char *path;
 
@@ -97,7 +96,7 @@ bfi_commit_write_manifest(BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry
 	BF_TRY(bfi_manifest_bytes(c->arena, c->table->metadata, spec, entries, n, &bytes, err));
 	BF_TRY_PTR(c->arena, name, bf_arena_printf(c->arena, "%s-m%d.avro", c->uuid, c->n_manifests++),
 			   err);
-	BF_TRY(bfi_commit_publish(c, name, bytes, &m->path, err));
+	BF_TRY(publish(c, name, bytes, &m->path, err));
 	m->length = bytes.len;
 	m->spec_id = spec->spec_id;
 	return BF_OK;
@@ -160,7 +159,7 @@ bfi_commit_write_list(BfiCommit *c, const BfiListEntry *entries, int32_t n, int6
 		bfi_manifest_list_bytes(c->arena, entries, n, id, parent_id, sequence_number, &bytes, err));
 	BF_TRY_PTR(c->arena, name,
 			   bf_arena_printf(c->arena, "snap-%lld-1-%s.avro", (long long) id, c->uuid), err);
-	return bfi_commit_publish(c, name, bytes, recorded, err);
+	return publish(c, name, bytes, recorded, err);
 }
 
 BfStatus

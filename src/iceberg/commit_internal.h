@@ -33,9 +33,6 @@ extern BfStatus
 bfi_commit_check_file(const BfiCommit *c, const BfIceNewFile *f, BfError *err) BF_MUST_CHECK;
 /* Heads, ids and the copy of the metadata. */
 extern BfStatus bfi_commit_begin(BfiCommit *c, BfError *err) BF_MUST_CHECK;
-/* Writes below metadata/; *recorded = the path as metadata has it. */
-extern BfStatus bfi_commit_publish(BfiCommit *c, const char *name, BfView bytes,
-								   const char **recorded, BfError *err) BF_MUST_CHECK;
 /* Fills path, length and spec of `m`. */
 extern BfStatus
 bfi_commit_write_manifest(BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry *entries,
