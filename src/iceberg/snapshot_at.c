@@ -46,13 +46,33 @@ at_ref(const BfIceTable *t, const char *name, BfIcePoint *out, BfError *err)
 	BF_FAIL(err, BF_ERR_NOTFOUND, "the table has no branch or tag \"%.200s\"", name);
 }
 
-/* The newest one not later than `ms`, of s and its ancestors; NULL = none that is known. */
-static const BfIceSnapshot *
-ancestor_at(const BfIceMetadata *m, const BfIceSnapshot *s, int64_t ms)
+static bool
+was_main(const BfIceMetadata *m, int64_t id)
+{
+	for (int32_t i = 0; i < m->snapshot_log.n; i++)
+		if (m->snapshot_log.ids[i] == id)
+			return true;
+	return false;
+}
+
+/* The newest one not later than `ms`, of s and its ancestors; NULL = there was none then. Where the
+ * ancestors that are left are all later, nobody knows what the branch had; but one that main named
+ * is where the branch began, which the caller knows better. */
+static BfStatus
+ancestor_at(const BfIceMetadata *m, const BfIceSnapshot *s, int64_t ms, const BfIceSnapshot **out,
+			BfError *err)
 {
 	for (int32_t steps = 0; s != NULL && s->timestamp_ms > ms; steps++)
-		s = steps < m->snapshots.n ? bf_ice_snapshot(m, s->parent_id) : NULL;
-	return s;
+	{
+		int64_t parent = steps < m->snapshots.n ? s->parent_id : -1;
+
+		s = parent == -1 ? NULL : bf_ice_snapshot(m, parent);
+		if (s == NULL && parent != -1 && !was_main(m, parent))
+			BF_FAIL(err, BF_ERR_NOTFOUND,
+					"snapshot %lld, perhaps current at that time, has expired", (long long) parent);
+	}
+	*out = s;
+	return BF_OK;
 }
 
 /* What main named then. The log also knows of snapshots that a rollback has undone since. */
@@ -63,10 +83,7 @@ main_at(const BfIceMetadata *m, int64_t ms, const BfIceSnapshot **out, BfError *
 
 	*out = NULL;
 	if (m->snapshot_log.n == 0)
-	{
-		*out = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_MAIN), ms);
-		return BF_OK;
-	}
+		return ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_MAIN), ms, out, err);
 	for (int32_t i = 0; i < m->snapshot_log.n; i++)
 		if (m->snapshot_log.ms[i] <= ms &&
 			(latest < 0 || m->snapshot_log.ms[i] >= m->snapshot_log.ms[latest]))
@@ -88,7 +105,7 @@ at_time(const BfIceTable *t, int64_t ms, BfIcePoint *out, BfError *err)
 
 	out->past = true;
 	BF_TRY(main_at(m, ms, &out->main, err));
-	out->bifang = ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_BIFANG), ms);
+	BF_TRY(ancestor_at(m, bf_ice_ref(m, BF_ICE_BRANCH_BIFANG), ms, &out->bifang, err));
 	/* The branch began at a snapshot of main, which is no news. */
 	if (out->bifang != NULL && !is_bifang(out->bifang))
 		out->bifang = NULL;

@@ -483,6 +483,44 @@ TEST(iceberg_plan_at_time_without_log)
 	EXPECT_STR(at(t, when, &p), "NOTFOUND");
 }
 
+/* The branch had logical files then that nobody can tell of any more: an error, not main alone. */
+TEST(iceberg_plan_at_time_of_expired_branch)
+{
+	MakeFile files[] = {data_file("one", NULL, NULL),
+						data_file("bifang://d/t/7_0-9.log", NULL, NULL)};
+	MakeManifest m[] = {manifest("m1", 1, &files[0], 1), manifest("m2", 1, &files[1], 1)};
+	MakeManifest *lake[] = {&m[0]}, *branch[] = {&m[0], &m[1]};
+	MakeSnapshot snapshots[] = {
+		{3, 1, 1, 300, 0, NULL, 1, lake},
+		{12, 11, 2, 350, 0, ",\"" BF_ICE_COVERED "\":\"7:0-9\"", 2, branch}};
+	MakeTable table = {
+		.version = 2,
+		.schemas = schemas("long"),
+		.specs = SPECS,
+		.current = 3,
+		.refs = "{\"main\":{\"snapshot-id\":3,\"type\":\"branch\"},\"bifang\":{\"snapshot-id\":12,"
+				"\"type\":\"branch\"}}",
+		.log =
+			"[{\"timestamp-ms\":100,\"snapshot-id\":1},{\"timestamp-ms\":300,\"snapshot-id\":3}]",
+		.n_snapshots = 2,
+		.snapshots = snapshots};
+	BfIceAt when = {.kind = BF_ICE_AT_TIME, .time_ms = 349};
+	BfIceTable *t = make_table(&table);
+	BfIcePlan *p;
+
+	REQUIRE(t != NULL);
+	EXPECT_STR(at(t, when, &p), "NOTFOUND");
+	EXPECT(strstr(test_err.text, "snapshot 11,") != NULL);
+	when.time_ms = 350;
+	EXPECT_STR(at(t, when, &p), "one,7_0-9.log");
+	/* It began at a snapshot of main, since expired: there was no branch before. */
+	snapshots[1].parent_id = 1;
+	t = make_table(&table);
+	REQUIRE(t != NULL);
+	when.time_ms = 349;
+	EXPECT_STR(at(t, when, &p), "one");
+}
+
 /* --- The cache ---------------------------------------------------------------------------------
  */
 
