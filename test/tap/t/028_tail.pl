@@ -99,7 +99,7 @@ for my $round (1 .. 3)
 	my $script = join '', map { "WITH x AS (INSERT INTO t (w, i) SELECT 500, 100000 * $round + $_ FROM generate_series(1, CASE WHEN $_ % 50 = 0 THEN 1000 ELSE 1 END) RETURNING i) SELECT min(i) FROM x;\n" } 1 .. 3000;
 	my $run = start_script($node, $script);
 
-	$node->poll_query_until('postgres', "SELECT count(*) > 200 * $round FROM t WHERE w = 500") or die 'no rows come';
+	$node->poll_query_until('postgres', "SELECT count(*) > 200 FROM t WHERE w = 500 AND i > 100000 * $round") or die 'no rows come';
 	crash($node);
 	my ($told) = finish_script($run);
 	my $list = join ',', map { "($_)" } $told =~ /^(\d+)$/mg;
