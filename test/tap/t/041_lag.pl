@@ -91,7 +91,7 @@ is(sql('SELECT count(*) FROM t WHERE w = 11'), '1', 'until there is room');
 is(sql('SELECT count(*) FROM t WHERE w = 12'), '0', 'what was cancelled is not there');
 
 # A transaction that has written, and what it found out then is old.
-my ($held, $room) = outcome($node, "BEGIN; INSERT INTO t VALUES (13, 1); SELECT bifang.commit('t') IS NOT NULL; INSERT INTO t SELECT 13, g FROM generate_series(1, 50) g; SELECT pg_sleep(0.5); INSERT INTO t VALUES (13, 2); COMMIT");
+my ($held, $room) = outcome($node, "SET statement_timeout = '60s'; BEGIN; INSERT INTO t VALUES (13, 1); SELECT bifang.commit('t') IS NOT NULL; INSERT INTO t SELECT 13, g FROM generate_series(1, 50) g; SELECT pg_sleep(0.5); INSERT INTO t VALUES (13, 2); COMMIT");
 is($held, 0, 'its own rows do not hold it up');
 
 # The worker makes room by itself, long before rows are old.
