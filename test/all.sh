@@ -59,6 +59,7 @@ add() {
 	[ "$s" = 0 ] || grep -iE '^skip(ped)?[: ]|^ok .*# skip|^1\.\.0 # skip' "$log" | cut -c1-150 | head -20 | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
 		grep -E 'FAIL|not ok|[Ee]rror|ERROR|does not|undefined|runtime error' "$log" | head -40
+		note_failed "$step" "$log"
 		echo "--- the end of $log"
 		tail -"${TAIL:-30}" "$log"
 		echo "---"
@@ -102,5 +103,6 @@ if CHECKED=1 step stage-checked work $make stage; then
 	step isolation regress test/isolation.sh
 	step tap tap test/tap.sh
 fi
+tell_failed
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -32,7 +32,10 @@ step() {
 	fi
 	printf '%-16s %5d passed %4d failed %4d skipped\n' "$name" "${p:-0}" "${f:-0}" "${s:-0}"
 	while read -r line; do missing+=("$name: ${line#SKIPPED: }"); done < <(grep '^SKIPPED' "$log")
-	[ "${f:-0}" = 0 ] || tail -"${TAIL:-40}" "$log"
+	if [ "${f:-0}" != 0 ]; then
+		tail -"${TAIL:-40}" "$log"
+		note_failed "$name" "$log"
+	fi
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
 }
 
@@ -156,5 +159,6 @@ test/server.sh stop interop >/dev/null 2>&1
 for part in "${missing[@]}"; do
 	echo "SKIPPED $part"
 done
+tell_failed
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -73,5 +73,21 @@ find_stage() {
 	PGSHARE=$(server_path --sharedir)
 }
 
+# What failed is told again at the end, where it is seen even when only the end is kept: of each
+# step the first failures, with where they were, what came and what should have.
+failures=()
+note_failed() {
+	local what line
+	what=$(grep -E -A8 '^(test .*\.\.\. FAILED|not ok|FAIL)' "$2" | grep -v '^ok ' | head -40)
+	[ -n "$what" ] || what=$(tail -15 "$2")
+	while read -r line; do failures+=("$1: $line"); done < <(cut -c1-220 <<<"$what")
+}
+tell_failed() {
+	local line
+	for line in "${failures[@]}"; do
+		echo "FAILED $line"
+	done
+}
+
 find_run_dir
 find_stage
