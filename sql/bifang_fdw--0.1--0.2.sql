@@ -441,6 +441,21 @@ CREATE EVENT TRIGGER bifang_on_alter_foreign_table ON ddl_command_end
 COMMENT ON EVENT TRIGGER bifang_on_alter_foreign_table IS
 	'refuses options that mean nothing for what a foreign table is';
 
+CREATE FUNCTION bifang.on_alter_columns() RETURNS event_trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_alter_columns';
+COMMENT ON FUNCTION bifang.on_alter_columns() IS
+	'changes columns of lake tables as those of their foreign tables are altered';
+CREATE EVENT TRIGGER bifang_on_alter_columns ON ddl_command_start
+	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE')
+	EXECUTE FUNCTION bifang.on_alter_columns();
+COMMENT ON EVENT TRIGGER bifang_on_alter_columns IS
+	'notes the columns that foreign tables have before they are altered';
+CREATE EVENT TRIGGER bifang_on_altered_columns ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE')
+	EXECUTE FUNCTION bifang.on_alter_columns();
+COMMENT ON EVENT TRIGGER bifang_on_altered_columns IS
+	'changes columns of lake tables as those of their foreign tables were altered';
+
 CREATE FUNCTION bifang.on_drop_server() RETURNS event_trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'bifang_on_drop_server';
 COMMENT ON FUNCTION bifang.on_drop_server() IS

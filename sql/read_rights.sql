@@ -54,6 +54,7 @@ INSERT INTO calls VALUES
 	-- For PostgreSQL to call: not as an event trigger is 39P01, and an option that names a file needs a right.
 	('fdw_handler()', '', 'no error'),
 	('fdw_validator(text[],oid)', $$'{location=/etc/passwd}', 'pg_foreign_table'::regclass$$, '42501'),
+	('on_alter_columns()', '', '39P01'),
 	('on_alter_foreign_table()', '', '39P01'),
 	('on_alter_server()', '', '39P01'),
 	('on_create_foreign_table()', '', '39P01'),

@@ -75,6 +75,7 @@ CREATE TYPE colour AS ENUM ('red', 'green');
 CREATE DOMAIN small AS numeric CHECK (VALUE < 10);
 CREATE FUNCTION declare(field text, type text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
+	SET LOCAL bifang.create_on_ddl = off;
 	EXECUTE format('ALTER FOREIGN TABLE rv.narrow DROP COLUMN IF EXISTS %1$I, ADD COLUMN %1$I %2$s', field, type);
 	RETURN rv.failure(format('SELECT %I FROM rv.narrow', field));
 END$$;

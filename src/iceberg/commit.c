@@ -434,21 +434,28 @@ bfi_commit_begin(BfiCommit *c, BfError *err)
 }
 
 BfStatus
-bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err)
+bfi_commit_publish(BfiCommit *c, const char **metadata_path, BfError *err)
 {
 	const char *name = strrchr(c->table->metadata_path, '/') + 1;
 	int64_t version = bfi_metadata_version(name);
+
+	BF_ASSERT(c->now_ms >= c->table->metadata->last_updated_ms);
+	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
+	BF_TRY(log_metadata(c, err));
+	return bfi_metadata_publish(c->arena, c->dir, version + 1, c->root, metadata_path, err);
+}
+
+BfStatus
+bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err)
+{
 	json_t *properties;
 
 	BF_ASSERT(c->sequence_number > c->table->metadata->last_sequence_number);
-	BF_ASSERT(c->now_ms >= c->table->metadata->last_updated_ms);
 	BF_TRY(bfi_json_set(c->root, "last-sequence-number", json_integer(c->sequence_number), err));
-	BF_TRY(bfi_json_set(c->root, "last-updated-ms", json_integer(c->now_ms), err));
 	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
 	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED, &c->branch.covered, err));
 	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err));
-	BF_TRY(log_metadata(c, err));
-	return bfi_metadata_publish(c->arena, c->dir, version + 1, c->root, metadata_path, err);
+	return bfi_commit_publish(c, metadata_path, err);
 }
 
 void

@@ -60,4 +60,37 @@ bf_ice_commit_moved(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, 
 					const char *const *moved, int32_t n_moved, const char **metadata_path,
 					int64_t *snapshot_id, BfError *err) BF_MUST_CHECK;
 
+/* Columns ---------------------------------------------------------------------------------------
+ *
+ * https://iceberg.apache.org/spec/#schema-evolution. Rows keep their field ids, so nothing is
+ * written but metadata; ledgers and files of before are read with NULL for what they lack. */
+typedef enum BfIceColumnChangeKind
+{
+	BF_ICE_COLUMN_ADD, /* behind the others */
+	BF_ICE_COLUMN_DROP,
+	BF_ICE_COLUMN_RENAME,
+	BF_ICE_COLUMN_PROMOTE,
+	BF_ICE_COLUMN_REQUIRE,
+	BF_ICE_COLUMN_RELAX
+} BfIceColumnChangeKind;
+
+typedef struct BfIceColumnChange
+{
+	BfIceColumnChangeKind kind;
+	int32_t id; /* field id; of ADD: 0, gets the new one */
+	BfField
+		field; /* ADD: name, doc, type (one without parts), required; RENAME: name; PROMOTE: type */
+} BfIceColumnChange;
+
+/* int -> long, float -> double, decimal(p,s) -> decimal(more,s). */
+extern bool bf_ice_type_promotable(BfType from, BfType to);
+/* Makes the changes in their order a schema, the current one, or takes up an old one that is the
+ * same. No snapshot is made. That no row has NULL in a required column is the caller's to know.
+ * BF_ERR_VALUE: a name would stand twice; BF_ERR_UNSUPPORTED: no such promotion, a type that tables
+ * can't have, no column would be left, or partitions, sort order or the identifier need the column
+ * as it is; BF_ERR_NOTFOUND: no such id. */
+extern BfStatus
+bf_ice_change_columns(BfArena *a, const BfIceTable *t, BfIceColumnChange *changes, int32_t n,
+					  const char **metadata_path, BfError *err) BF_MUST_CHECK;
+
 #endif

@@ -51,7 +51,10 @@ bfi_commit_add_snapshot(BfiCommit *c, const char *ref_name, int64_t id, int64_t 
 extern BfStatus bfi_commit_log_main(BfiCommit *c, BfError *err) BF_MUST_CHECK;
 extern BfStatus bfi_commit_end_branch(BfiCommit *c, const char *operation, json_t **summary,
 									  BfError *err) BF_MUST_CHECK;
-/* Properties, the log of metadata files and the file itself. */
+/* The log of metadata files and the next one itself. */
+extern BfStatus
+bfi_commit_publish(BfiCommit *c, const char **metadata_path, BfError *err) BF_MUST_CHECK;
+/* The same with what snapshots change besides: sequence number and properties. */
 extern BfStatus
 bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err) BF_MUST_CHECK;
 

@@ -157,7 +157,9 @@ check_timestamp(char **value, void **extra, GucSource source)
 }
 
 static const Setting settings[] = {
-	{"bifang.create_on_ddl", "CREATE FOREIGN TABLE makes the lake table when the catalog has none.",
+	{"bifang.create_on_ddl",
+	 "CREATE FOREIGN TABLE makes the lake table when the catalog has none, ALTER changes its "
+	 "columns.",
 	 "Switched off when a dump is restored over an existing catalog.",
 	 FLAG(bifang_create_on_ddl, true)},
 	{"bifang.as_of_snapshot", "Snapshot that lake tables are read at, by number.",

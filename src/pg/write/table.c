@@ -157,6 +157,22 @@ bifang_table_lock(const BifangOptions *o, BifangTableLock mode, BifangLakeTable 
 	}
 }
 
+/* Who has an old snapshot would write rows as the table was then, with NULLs where it has none now.
+ */
+static void
+refuse_old_schema(const BifangTable *t)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	BifangLakeTable now;
+
+	find_row(&t->options, snap, &now);
+	UnregisterSnapshot(snap);
+	if (strcmp(now.metadata_location, t->row.metadata_location) != 0 &&
+		bifang_lake_table(CurrentMemoryContext, now.metadata_location)->schema->schema_id !=
+			t->ice->schema->schema_id)
+		bifang_rows_refuse();
+}
+
 void
 bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext cxt)
 {
@@ -164,6 +180,8 @@ bifang_table_open_locked(BifangTable *out, BifangTableLock mode, MemoryContext c
 
 	bifang_table_lock(&out->options, mode, &out->row);
 	open_row(cxt, out);
+	if (mode == BIFANG_TABLE_WRITE && IsolationUsesXactSnapshot())
+		refuse_old_schema(out);
 	MemoryContextSwitchTo(old);
 }
 
