@@ -71,4 +71,30 @@ bfi_commit_set_count(json_t *summary, const char *key, int64_t value, BfError *e
 extern BfStatus bfi_commit_set_coverage(BfiCommit *c, json_t *object, const char *key,
 										const BfCoverage *coverage, BfError *err) BF_MUST_CHECK;
 
+/* commit_rewrite.c */
+
+/* Lines of manifests on their way into a new one; all of one spec. */
+typedef struct BfiRewrite
+{
+	BfiCommit *c;
+	BfArena *arena; /* of the lines; what is written is the commit's */
+	bool (*goes)(void *arg, const BfIceFile *file);
+	void *arg;
+	BfiNewEntry *entries;
+	int32_t n;
+	int32_t capacity;
+	int64_t bytes_gone;
+	BfIceManifest manifest; /* the new one: as the last that was read, with the counts of all */
+} BfiRewrite;
+
+/* `goes` is asked of each file. */
+extern void bfi_rewrite_begin(BfiRewrite *r, BfiCommit *c, BfArena *arena,
+							  bool (*goes)(void *arg, const BfIceFile *file), void *arg);
+extern BfStatus
+bfi_rewrite_read(BfiRewrite *r, const BfIceManifest *old, BfError *err) BF_MUST_CHECK;
+/* Sequence number and snapshot of r->manifest are the caller's to set before. */
+extern BfStatus bfi_rewrite_write(BfiRewrite *r, BfError *err) BF_MUST_CHECK;
+/* BF_ERR_CORRUPT: negative, or too much. */
+extern BfStatus bfi_count_add(int64_t *sum, int64_t more, BfError *err) BF_MUST_CHECK;
+
 #endif

@@ -23,17 +23,6 @@ typedef struct Moved
 	int64_t bytes;
 } Moved;
 
-/* A manifest's lines while it is written again. */
-typedef struct Lines
-{
-	Moved *moved;
-	BfArena *arena; /* of the manifest */
-	BfiNewEntry *entries;
-	int32_t n;
-	int32_t capacity;
-	BfIceManifest manifest;
-} Lines;
-
 static int
 compare_paths(const void *x, const void *y)
 {
@@ -65,110 +54,34 @@ index_of(const Moved *m, const char *path)
 	return at != NULL ? (int32_t) (at - m->paths) : -1;
 }
 
-static BfStatus
-grow(Lines *l, BfError *err)
+/* Does the file of a manifest's line go? */
+static bool
+goes(void *arg, const BfIceFile *file)
 {
-	int32_t capacity = l->capacity > 0 ? l->capacity * 2 : 64;
-	BfiNewEntry *more;
+	Moved *m = arg;
+	int32_t at = index_of(m, file->path);
 
-	if (l->n < l->capacity)
-		return BF_OK;
-	BF_NEW_RAW(l->arena, more, capacity, err);
-	if (l->n > 0)
-		memcpy(more, l->entries, (size_t) l->n * sizeof *more);
-	l->entries = more;
-	l->capacity = capacity;
-	return BF_OK;
-}
-
-/* Counts stand in files: whoever wrote them, sums are within 63 bits. */
-static BfStatus
-add_count(int64_t *sum, int64_t more, BfError *err)
-{
-	BF_DATA(err, more >= 0 && !__builtin_add_overflow(*sum, more, sum), -1,
-			"rows, entries or bytes of logical files are negative or add up to more than 2^63");
-	return BF_OK;
-}
-
-static BfStatus
-count_line(Lines *l, const BfIceFile *file, bool goes, BfError *err)
-{
-	BfIceManifest *m = &l->manifest;
-
-	BF_DATA(err, file->sequence_number >= 0 && file->file_size >= 0, -1,
-			"%.300s has no sequence number or no size", file->path);
-	if (goes)
-	{
-		m->deleted_files++;
-		BF_TRY(add_count(&m->deleted_rows, file->record_count, err));
-		return add_count(&l->moved->bytes, file->file_size, err);
-	}
-	m->existing_files++;
-	BF_TRY(add_count(&m->existing_rows, file->record_count, err));
-	if (m->min_sequence_number < 0 || file->sequence_number < m->min_sequence_number)
-		m->min_sequence_number = file->sequence_number;
-	return BF_OK;
-}
-
-static BfStatus
-visit_line(void *arg, const BfIceFile *file, BfError *err)
-{
-	Lines *l = arg;
-	Moved *m = l->moved;
-	int32_t at;
-	bool goes;
-	BfIceNewFile *f;
-
-	if (file->status == BF_ICE_DELETED)
-		return BF_OK;
-	BF_TRY(bf_check_cancel(bf_arena_host(l->arena), err));
-	at = index_of(m, file->path);
-	goes = at >= 0;
-	if (goes)
+	if (at >= 0)
 		m->found[at] = true;
-	BF_TRY(count_line(l, file, goes, err));
-	BF_TRY(grow(l, err));
-	BF_NEW(l->arena, f, 1, err);
-	*f = (BfIceNewFile){.path = file->path,
-						.format = file->format,
-						.spec_id = file->spec_id,
-						.n_partition = file->n_partition,
-						.partition = file->partition,
-						.record_count = file->record_count,
-						.file_size = file->file_size};
-	BF_TRY(bfi_metrics_again(l->arena, &file->metrics, &f->metrics, err));
-	l->entries[l->n++] = (BfiNewEntry){
-		goes ? BF_ICE_DELETED : BF_ICE_EXISTING, goes ? m->c.snapshot_id : file->snapshot_id,
-		file->sequence_number,
-		file->file_sequence_number >= 0 ? file->file_sequence_number : file->sequence_number, f};
-	return BF_OK;
+	return at >= 0;
 }
 
 /* `*old` becomes the manifest that takes its place, or stays when nothing of it goes. Its partition
  * summaries stay: they are of more files than are left, which only makes them wider. */
 static BfStatus
-write_again(Moved *m, Lines *l, BfIceManifest *old, BfError *err)
+write_again(Moved *m, BfArena *arena, BfIceManifest *old, BfError *err)
 {
-	const BfIceMetadata *metadata = m->c.table->metadata;
-	const BfIceSpec *spec;
-	const char *path;
+	BfiRewrite r;
 
-	l->manifest = *old;
-	l->manifest.added_files = l->manifest.existing_files = l->manifest.deleted_files = 0;
-	l->manifest.added_rows = l->manifest.existing_rows = l->manifest.deleted_rows = 0;
-	l->manifest.min_sequence_number = -1;
-	BF_TRY(bf_location_resolve(l->arena, &m->c.table->location, old->path, &path, err));
-	BF_TRY(bf_ice_read_manifest(l->arena, path, old, metadata, NULL, visit_line, l, err));
-	if (l->manifest.deleted_files == 0)
+	bfi_rewrite_begin(&r, &m->c, arena, goes, m);
+	BF_TRY(bfi_rewrite_read(&r, old, err));
+	if (r.manifest.deleted_files == 0)
 		return BF_OK;
-	spec = bf_ice_spec(metadata, l->entries[0].file->spec_id);
-	BF_NEVER(err, spec == NULL);
-	l->manifest.sequence_number = m->c.sequence_number + 1;
-	l->manifest.added_snapshot_id = m->c.snapshot_id;
-	if (l->manifest.min_sequence_number < 0)
-		l->manifest.min_sequence_number = l->manifest.sequence_number;
-	BF_TRY(bfi_commit_write_manifest(&m->c, spec, l->entries, l->n, &l->manifest, err));
-	*old = l->manifest;
+	BF_TRY(bfi_count_add(&m->bytes, r.bytes_gone, err));
+	r.manifest.sequence_number = m->c.sequence_number + 1;
+	r.manifest.added_snapshot_id = m->c.snapshot_id;
+	BF_TRY(bfi_rewrite_write(&r, err));
+	*old = r.manifest;
 	return BF_OK;
 }
 
@@ -179,14 +92,13 @@ write_all_again(Moved *m, BfError *err)
 
 	for (int32_t i = 0; i < b->n_logical_manifests; i++)
 	{
-		Lines l = {.moved = m};
+		BfArena *arena = bf_arena_new(bf_arena_host(m->c.arena), "manifest", BFI_WORK_BYTES_MAX);
 		BfStatus status;
 
-		l.arena = bf_arena_new(bf_arena_host(m->c.arena), "manifest", BFI_WORK_BYTES_MAX);
-		if (l.arena == NULL)
+		if (arena == NULL)
 			return bf_arena_fail(m->c.arena, 0, err);
-		status = write_again(m, &l, &b->list[i].manifest, err);
-		bf_arena_free(l.arena);
+		status = write_again(m, arena, &b->list[i].manifest, err);
+		bf_arena_free(arena);
 		BF_TRY(status);
 	}
 	for (int32_t i = 0; i < m->n_paths; i++)
@@ -200,7 +112,7 @@ count_entries(const BfCoverage *c, int64_t *n, BfError *err)
 {
 	*n = 0;
 	for (int32_t i = 0; i < c->n; i++)
-		BF_TRY(add_count(n, bf_rangeset_count(&c->items[i].ranges), err));
+		BF_TRY(bfi_count_add(n, bf_rangeset_count(&c->items[i].ranges), err));
 	return BF_OK;
 }
 
@@ -223,7 +135,7 @@ move_coverage(Moved *m, BfError *err)
 			b->logical[n_left++] = b->logical[i];
 	b->n_logical = n_left;
 	for (int32_t i = 0; i < n_going; i++)
-		BF_TRY(add_count(&m->rows, going[i].record_count, err));
+		BF_TRY(bfi_count_add(&m->rows, going[i].record_count, err));
 	BF_TRY(bfi_coverage_of_files(b->arena, going, n_going, &fresh, err));
 	BF_TRY(bfi_coverage_of_files(b->arena, b->logical, n_left, &left, err));
 	BF_TRY(bfi_covered_parquet(b->arena, b->table, b->main, &old, err));
@@ -233,7 +145,7 @@ move_coverage(Moved *m, BfError *err)
 	BF_TRY(count_entries(&b->parquet, &after, err));
 	BF_ASSERT(before <= after);
 	for (int32_t i = 0; i < m->c.n_files; i++)
-		BF_TRY(add_count(&added, m->c.files[i].record_count, err));
+		BF_TRY(bfi_count_add(&added, m->c.files[i].record_count, err));
 	if (added != after - before)
 		BF_FAIL(err, BF_ERR_VALUE, "%lld rows were written of %lld entries that are to be moved",
 				(long long) added, (long long) (after - before));
