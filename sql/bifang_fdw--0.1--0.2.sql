@@ -471,6 +471,13 @@ CREATE FUNCTION bifang.settle("table" regclass) RETURNS integer
 COMMENT ON FUNCTION bifang.settle(regclass) IS
 	'moves rows of small transactions from bifang.tail into files, as far as nobody writes their ledgers; returns of how many ledgers';
 
+CREATE FUNCTION bifang.optimize("table" regclass, target_bytes bigint DEFAULT NULL,
+	OUT snapshot_id bigint, OUT files integer, OUT rows bigint, OUT bytes bigint)
+	RETURNS record
+	LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'bifang_optimize';
+COMMENT ON FUNCTION bifang.optimize(regclass, bigint) IS
+	'writes rows that bifang.commit has named as Parquet files of about target_bytes (NULL: the table''s property write.target-file-size-bytes, else 128 MiB) of the lake (branch main of the Iceberg table, which every engine reads); returns the new snapshot of main, Parquet files, rows and bytes; of a partitioned table, of each partition: sums, and a snapshot_id if one partition alone has a new one';
+
 -- A partitioned table stands for its partitions.
 COMMENT ON FUNCTION bifang.commit(regclass) IS
 	'names all acknowledged rows of the log in the lake (branch bifang of the Iceberg table); of a partitioned table, of each partition: sums, and a snapshot_id if one partition alone has a new one';

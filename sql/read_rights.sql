@@ -36,6 +36,7 @@ INSERT INTO calls VALUES
 	('manifest(regclass)', $$'rights.t'$$, '42501'),
 	('manifests(regclass)', $$'rights.t'$$, '42501'),
 	('offload(regclass)', $$'rights.t'$$, '42501'),
+	('optimize(regclass,bigint)', $$'rights.t'$$, '42501'),
 	('offload_file(text)', $$'/etc/passwd'$$, '42501'),
 	('parquet_metadata(text)', $$'/etc/passwd'$$, '42501'),
 	('partitions(regclass)', $$'rights.t'$$, '42501'),

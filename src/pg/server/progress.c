@@ -25,12 +25,14 @@ static const char *const command_names[BIFANG_COMMAND_COUNT] = {
 	[BIFANG_COMMAND_COMMIT] = "commit",
 	[BIFANG_COMMAND_OFFLOAD] = "offload",
 	[BIFANG_COMMAND_CHECK] = "check",
+	[BIFANG_COMMAND_OPTIMIZE] = "optimize",
 };
 static const char *const phase_names[BIFANG_PHASE_COUNT] = {
 	[BIFANG_PHASE_CATALOG] = "reading the catalog",
 	[BIFANG_PHASE_SETTLE] = "settling",
 	[BIFANG_PHASE_LEDGERS] = "ledgers",
 	[BIFANG_PHASE_FILES] = "files of the lake",
+	[BIFANG_PHASE_PARQUET] = "writing Parquet",
 	[BIFANG_PHASE_METADATA] = "writing metadata",
 	[BIFANG_PHASE_LEFTOVERS] = "left-overs",
 };

@@ -16,6 +16,7 @@ typedef enum BifangCommand
 	BIFANG_COMMAND_COMMIT,
 	BIFANG_COMMAND_OFFLOAD,
 	BIFANG_COMMAND_CHECK,
+	BIFANG_COMMAND_OPTIMIZE,
 	BIFANG_COMMAND_COUNT
 } BifangCommand;
 
@@ -25,6 +26,7 @@ typedef enum BifangPhase
 	BIFANG_PHASE_SETTLE,   /* moving rows of small transactions into files */
 	BIFANG_PHASE_LEDGERS,  /* going over ledgers; done and total are theirs */
 	BIFANG_PHASE_FILES,	   /* looking at what the lake names */
+	BIFANG_PHASE_PARQUET,  /* writing Parquet files; done and total are logical files */
 	BIFANG_PHASE_METADATA, /* writing manifests and metadata */
 	BIFANG_PHASE_LEFTOVERS,
 	BIFANG_PHASE_COUNT
