@@ -26,6 +26,7 @@
 #include "utils/syscache.h"
 
 #include "pg/server/encoding.h"
+#include "pg/server/roles.h"
 
 /* Ids of what the extension's tables are called, as long as nothing is said of changes. */
 #define RELIDS_MAX 32
@@ -48,11 +49,25 @@ forget_relids(Datum arg, int cache, uint32 hash)
 	n_relids = 0;
 }
 
-static Oid
-look_up_relid(const char *name)
+/* Indexes are members by their table. */
+Oid
+bifang_rows_find(const char *name)
 {
 	Oid schema = get_namespace_oid("bifang", true);
 	Oid relid = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
+	Oid member = relid;
+
+	if (!OidIsValid(relid))
+		return InvalidOid;
+	if (get_rel_relkind(relid) == RELKIND_INDEX)
+		member = IndexGetRelation(relid, false);
+	return bifang_is_member(RelationRelationId, member) ? relid : InvalidOid;
+}
+
+static Oid
+look_up_relid(const char *name)
+{
+	Oid relid = bifang_rows_find(name);
 
 	if (!OidIsValid(relid))
 		ereport(ERROR,

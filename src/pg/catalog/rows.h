@@ -20,8 +20,10 @@
 
 #define BIFANG_SLOT(att) ((att) -1)
 
-/* A table, index or sequence of schema bifang; raises when the extension is not there. `name` is a
- * literal. */
+/* A table, index or sequence of the extension in schema bifang; InvalidOid where there is none, and
+ * where somebody else's has that name. */
+extern Oid bifang_rows_find(const char *name);
+/* The same, known once found; raises when the extension is not there. `name` is a literal. */
 extern Oid bifang_rows_relid(const char *name);
 extern Relation bifang_rows_open(const char *name, LOCKMODE mode);
 

@@ -13,7 +13,6 @@
 #include "pg/lake/servers.h"
 
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_foreign_server.h"
 #include "commands/defrem.h"
 #include "commands/event_trigger.h"
@@ -29,6 +28,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/catalog/identity.h"
+#include "pg/catalog/rows.h"
 #include "pg/catalog/walls.h"
 #include "pg/lake/alter.h"
 
@@ -197,10 +197,7 @@ bifang_catalog_of_server(PG_FUNCTION_ARGS)
 static bool
 has_catalog(void)
 {
-	Oid schema = get_namespace_oid("bifang", true);
-
-	return OidIsValid(schema) && OidIsValid(get_relname_relid("catalog", schema)) &&
-		   OidIsValid(get_relname_relid("catalog_share", schema));
+	return OidIsValid(bifang_rows_find("catalog")) && OidIsValid(bifang_rows_find("catalog_share"));
 }
 
 static void

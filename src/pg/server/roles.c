@@ -4,7 +4,9 @@
 #include "pg/server/roles.h"
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/syscache.h"
@@ -20,6 +22,14 @@ bifang_relation_owner(Oid relid)
 	owner = ((Form_pg_class) GETSTRUCT(tup))->relowner;
 	ReleaseSysCache(tup);
 	return owner;
+}
+
+bool
+bifang_is_member(Oid class, Oid object)
+{
+	Oid extension = get_extension_oid("bifang_fdw", true);
+
+	return OidIsValid(extension) && getExtensionOfObject(class, object) == extension;
 }
 
 void

@@ -13,6 +13,10 @@
 
 extern Oid bifang_relation_owner(Oid relid);
 
+/* Is the object of that class a member of the extension? What only has a name in schema bifang may
+ * be anybody's: who owns a schema can rename it and make another one. */
+extern bool bifang_is_member(Oid class, Oid object);
+
 /* Raises 42501, naming the option, unless the user has the role's privileges. */
 extern void bifang_check_option_role(Oid user, Oid role, const char *option);
 /* For SQL functions that take a path: the current user needs pg_read_server_files. */

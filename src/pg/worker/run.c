@@ -15,6 +15,7 @@
 #include "pg/worker/internal.h"
 
 #include "access/xact.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -72,6 +73,9 @@ call(const Run *r)
 	List *name = list_make2(makeString("bifang"), makeString(pstrdup(f->name)));
 	Oid function = LookupFuncName(name, n, types, false);
 
+	if (!bifang_is_member(ProcedureRelationId, function))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("function bifang.%s is not one of extension bifang_fdw", f->name)));
 	switch (n)
 	{
 		case 0: (void) OidFunctionCall0(function); break;

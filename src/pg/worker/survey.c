@@ -11,9 +11,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_foreign_table.h"
-#include "commands/extension.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -22,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/catalog/catalog.h"
+#include "pg/catalog/rows.h"
 #include "pg/catalog/work.h"
 #include "pg/lake/backlog.h"
 #include "pg/lake/lag.h"
@@ -193,14 +192,12 @@ static void
 list_tables(void *arg)
 {
 	Start *st = arg;
-	Oid schema = get_namespace_oid("bifang", true);
 	MemoryContext old;
 	Relation rel;
 	SysScanDesc scan;
 	HeapTuple tuple;
 
-	st->there = OidIsValid(get_extension_oid("bifang_fdw", true)) && OidIsValid(schema) &&
-				OidIsValid(get_relname_relid("work", schema));
+	st->there = OidIsValid(bifang_rows_find("work"));
 	if (!st->there)
 		return;
 	old = MemoryContextSwitchTo(st->cxt);

@@ -84,6 +84,31 @@ becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error ~ 'within security-re
 sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE C VOLATILE STRICT AS '$libdir/bifang_fdw', 'bifang_roll'});
 becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'and is done after all');
 
+# Who owns the schema puts other things in its place.
+sql('CREATE DATABASE theirs');
+sql('GRANT CREATE ON DATABASE theirs TO nobody');
+my $garbage_runs = q{SELECT started_at FROM bifang.work WHERE kind = 'garbage'};
+$node->safe_psql('theirs', q{SET ROLE nobody; CREATE SCHEMA bifang; RESET ROLE; CREATE EXTENSION bifang_fdw});
+ok($node->poll_query_until('theirs', q{SELECT count(*) = 1 FROM bifang.work WHERE kind = 'garbage' AND failures = 0}), 'a schema that was there is no hindrance');
+my @columns = map { my $t = $_; [$t, $node->safe_psql('theirs', qq{SELECT string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
+	FROM pg_attribute WHERE attrelid = 'bifang.$t'::regclass AND attnum > 0})] } qw(work job iceberg_tables ledger);
+$node->safe_psql('theirs', join('; ', 'SET ROLE nobody', 'ALTER SCHEMA bifang RENAME TO away', 'CREATE SCHEMA bifang',
+	(map { "CREATE TABLE bifang.$_->[0] ($_->[1])" } @columns),
+	'ALTER TABLE bifang.work ADD PRIMARY KEY (table_id, kind)',
+	'CREATE SEQUENCE bifang.seen',
+	q{CREATE FUNCTION bifang.remove_garbage() RETURNS integer LANGUAGE plpgsql AS $$BEGIN PERFORM nextval('bifang.seen'); ALTER ROLE nobody SUPERUSER; RETURN 0; END$$}));
+my $old_run = sql($garbage_runs);
+becomes("SELECT started_at > '$old_run'::timestamptz + interval '6 s' FROM bifang.work WHERE kind = 'garbage'", 'time passes');
+is($node->safe_psql('theirs', 'SELECT is_called FROM bifang.seen'), 'f', 'what only has the name of a job is not called');
+is($node->safe_psql('theirs', 'SELECT count(*) FROM bifang.work'), '0', 'and what only has that of a table not written to');
+is(sql("SELECT rolsuper FROM pg_roles WHERE rolname = 'nobody'"), 'f', 'nobody gets rights by it');
+sql('DROP DATABASE theirs');
+
+sql('ALTER EXTENSION bifang_fdw DROP FUNCTION bifang.remove_garbage()');
+becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE kind = 'garbage' AND error ~ 'remove_garbage is not one of extension'", 'a function that left the extension is not called');
+sql('ALTER EXTENSION bifang_fdw ADD FUNCTION bifang.remove_garbage()');
+becomes("SELECT failures = 0 FROM bifang.work WHERE kind = 'garbage'", 'until it is back');
+
 # Dropped tables are forgotten.
 sql('DROP FOREIGN TABLE w');
 sql("SELECT bifang.drop_table('outside', 'public', 'w', true)");
