@@ -39,6 +39,7 @@ typedef struct NamedRelid
 
 static NamedRelid relids[RELIDS_MAX];
 static int n_relids = 0;
+static uint64 n_forgotten = 0;
 
 static void
 forget_relids(Datum arg, int cache, uint32 hash)
@@ -47,6 +48,7 @@ forget_relids(Datum arg, int cache, uint32 hash)
 	(void) cache;
 	(void) hash;
 	n_relids = 0;
+	n_forgotten++;
 }
 
 /* Indexes are members by their table. */
@@ -83,6 +85,7 @@ Oid
 bifang_rows_relid(const char *name)
 {
 	static bool told = false;
+	uint64 before;
 	Oid relid;
 
 	for (int i = 0; i < n_relids; i++)
@@ -94,9 +97,11 @@ bifang_rows_relid(const char *name)
 		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_relids, (Datum) 0);
 		told = true;
 	}
+	before = n_forgotten;
 	relid = look_up_relid(name);
 	Assert(OidIsValid(relid));
-	if (n_relids < RELIDS_MAX)
+	/* Looking up opens catalogs, which may tell of changes to what was found by then. */
+	if (n_relids < RELIDS_MAX && before == n_forgotten)
 		relids[n_relids++] = (NamedRelid){name, relid};
 	return relid;
 }
