@@ -1,4 +1,4 @@
-# kill -9 of the server while rows are inserted, committed to the lake, rolled and offloaded. After
+# kill -9 of the server while rows are inserted, committed to the lake, rolled, offloaded and optimized. After
 # recovery the table has exactly the rows of its twin, which holds what PostgreSQL committed, and
 # every row whose COMMIT was answered; bifang.check finds nothing.
 use strict;
@@ -46,6 +46,7 @@ sub optimizer
 		$script .= "SELECT bifang.commit('$rel');\n" if rand() < 0.7;
 		$script .= "SELECT bifang.roll('$rel');\n" if rand() < 0.3;
 		$script .= "SELECT bifang.offload('$rel');\n" if rand() < 0.5;
+		$script .= "SELECT bifang.optimize('$rel');\n" if rand() < 0.4;
 		$script .= "SELECT bifang.remove_garbage();\n" if rand() < 0.3;
 	}
 	return $script;
@@ -76,8 +77,9 @@ for my $round (1 .. $rounds)
 }
 cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '>', 1000, 'there was something to lose');
 cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM bifang.ledgers WHERE state = 'offloaded'"), '>', 0, 'ledgers were offloaded');
-$node->safe_psql('postgres', "SELECT bifang.roll(r), bifang.offload(r), bifang.commit(r) FROM unnest('{t,p}'::regclass[]) r");
+$node->safe_psql('postgres', "SELECT bifang.roll(r), bifang.offload(r), bifang.commit(r), bifang.optimize(r) FROM unnest('{t,p}'::regclass[]) r");
 is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'all of it in the lake');
+is($node->safe_psql('postgres', "SELECT string_agg(DISTINCT f.format, ',') FROM unnest('{t,p}'::regclass[]) r, bifang.files(r) f"), 'parquet', 'as Parquet');
 is(troubles($node), '', 'and no trouble');
 $node->stop;
 done_testing();

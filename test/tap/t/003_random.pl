@@ -1,5 +1,5 @@
 # A random walk of several sessions at once over everything that changes a table: insert, COPY, abort,
-# savepoints, commit, roll, offload, clean-up, in all isolation levels. A twin is written in the same
+# savepoints, commit, roll, offload, optimize, clean-up, in all isolation levels. A twin is written in the same
 # transactions; single statements compare the two all the time, in the middle of everything.
 # BIFANG_SEED and BIFANG_STEPS choose another walk.
 use strict;
@@ -71,6 +71,7 @@ sub step
 	return "SELECT bifang.remove_garbage() IS NULL;\n" if $dice < 0.80;
 	return "SELECT 'TROUBLE ' || c::text FROM bifang.check('$rel') c WHERE severity = 'error';\n" if $dice < 0.85;
 	return "SELECT 1/0;\n" if $dice < 0.86 && $state->{open} && $state->{savepoints} > 0;
+	return "SELECT bifang.optimize('$rel') IS NULL;\n" if $dice < 0.89;
 	# What the reader has under its feet goes into the message: it may be needed.
 	return "SELECT 'DIFFERENT ' || n || ' at step $state->{step} ' || current_setting('transaction_isolation') || (SELECT string_agg(format(' %s:%s:%s', ledger_id, state, entries), '') FROM bifang.ledgers) FROM (SELECT $compared AS n) x WHERE n <> 0;\nSELECT 'compared';\n";
 }
@@ -108,7 +109,7 @@ is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'equal at the e
 is(troubles($node), '', 'check finds nothing');
 note $node->safe_psql('postgres', "SELECT string_agg(kind || ' ' || n, ', ') FROM (SELECT kind, count(*) AS n FROM bifang.jobs GROUP BY 1 ORDER BY 1) x");
 note $node->safe_psql('postgres', "SELECT count(*) || ' rows, ' || (SELECT count(*) FROM bifang.ledgers) || ' ledgers' FROM t");
-$node->safe_psql('postgres', "SELECT bifang.roll(r, true), bifang.offload(r), bifang.commit(r) FROM unnest('{t,p}'::regclass[]) r");
+$node->safe_psql('postgres', "SELECT bifang.roll(r, true), bifang.offload(r), bifang.commit(r), bifang.optimize(r) FROM unnest('{t,p}'::regclass[]) r");
 is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'equal in the lake');
 is(troubles($node), '', 'check finds nothing there');
 $node->stop;

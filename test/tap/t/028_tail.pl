@@ -44,6 +44,7 @@ killed_at('after settling in a savepoint that was rolled back', 'BEGIN; ' . both
 killed_at('in a roll', "BEGIN; SELECT bifang.roll('t');");
 is(tail_rows(), '20', 'the rows are back');
 killed_at('in a commit to the lake', "BEGIN; SELECT bifang.commit('t');");
+killed_at('in an optimize', "BEGIN; SELECT bifang.commit('t'), bifang.optimize('t');");
 killed_at('in an offload', "BEGIN; SELECT bifang.roll('t'), bifang.offload('t');");
 is(tail_rows(), '20', 'the rows are back');
 sql(both(6, 2000));
