@@ -87,8 +87,8 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-static bool
-is_old(const char *path)
+bool
+bifang_is_past_grace(const char *path)
 {
 	const BfHost *host = bifang_host();
 	BfPathInfo info;
@@ -294,7 +294,7 @@ bifang_files_of_failed_commits(const BifangLakeTable *row, const BfIceTable *t)
 			char *path = psprintf("%s/%s", dir, c->name);
 
 			Assert(c->kind != OTHER);
-			if (!c->named && is_old(path))
+			if (!c->named && bifang_is_past_grace(path))
 				result = lappend(result, path);
 		}
 	}

@@ -15,4 +15,7 @@
  * bifang.garbage_grace, which nothing in its metadata names; char *, palloc'd. */
 extern List *bifang_files_of_failed_commits(const BifangLakeTable *row, const BfIceTable *t);
 
+/* Is it a file, and has nobody changed it for bifang.garbage_grace? */
+extern bool bifang_is_past_grace(const char *path);
+
 #endif

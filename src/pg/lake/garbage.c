@@ -11,9 +11,9 @@
  * by the ledger's lock, which one that makes or offloads a ledger holds from before the file exists
  * until there is a row that names it, seen here although it is not committed.
  *
- * Files of commits that never came about are found by pg/lake/commits.c. They wait in the queue
- * too, since a running scan may stand at metadata that named them; whether something names them is
- * looked at again when they go.
+ * Files of commits that never came about are found by pg/lake/commits.c, Parquet files by
+ * unnamed.c. They wait in the queue too, since a running scan may stand at metadata that named
+ * them; whether something names them is looked at again when they go.
  *
  * What a row of any table names stays, by whatever path it is reached, and so does what lies in
  * directories that are not marked as this database's own (pg/write/owner.h).
@@ -38,6 +38,7 @@
 #include "pg/lake/commits.h"
 #include "pg/lake/named.h"
 #include "pg/lake/places.h"
+#include "pg/lake/unnamed.h"
 #include "pg/server/encoding.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
@@ -351,7 +352,8 @@ keep_unknown(void *arg, const BifangGarbage *g)
 static void
 sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
 {
-	List *left = bifang_files_of_failed_commits(row, t);
+	List *left =
+		list_concat(bifang_files_of_failed_commits(row, t), bifang_unnamed_data_files(row, t));
 	ListCell *lc;
 	ListCell *file;
 

@@ -39,6 +39,7 @@
 #include "pg/server/host.h"
 #include "pg/server/pins.h"
 #include "pg/server/progress.h"
+#include "pg/server/remove.h"
 #include "vec/key.h"
 
 PG_FUNCTION_INFO_V1(bifang_optimize);
@@ -273,7 +274,10 @@ next_name(void *arg, const char **path, BfError *err)
 	random[8] = (uint8_t) ((random[8] & 0x3f) | 0x80);
 	bf_uuid_text(uuid, random);
 	BF_TRY_PTR(n->arena, *path,
-			   bf_arena_printf(n->arena, "%s/data/bifang-%s.parquet", n->dir, uuid), err);
+			   bf_arena_printf(n->arena,
+							   "%s/data/" BIFANG_DATA_FILE_PREFIX "%s" BIFANG_DATA_FILE_SUFFIX,
+							   n->dir, uuid),
+			   err);
 	return BF_OK;
 }
 
@@ -363,6 +367,7 @@ add_file(Optimize *o, const Input *input, const BfDataFile *file)
 		o->files = o->files == NULL ? palloc(sizeof *f * (Size) o->n_files_max)
 									: repalloc_huge(o->files, sizeof *f * (Size) o->n_files_max);
 	}
+	Assert(file->is.rows > 0 && file->is.n_row_groups > 0);
 	memcpy(splits, file->is.splits, sizeof *splits * (Size) file->is.n_row_groups);
 	f = &o->files[o->n_files++];
 	*f = (BfIceNewFile){.path = pstrdup(file->path),
@@ -414,6 +419,7 @@ write_partition(Optimize *o, const Input *inputs, int n)
 	int first_moved = o->n_moved;
 	BfError err = {0};
 
+	Assert(n > 0 && same_partition(&inputs[0], &inputs[n - 1]));
 	BIFANG_CHECK(bf_data_files_new(arena, &what, &d, &err), &err);
 	for (int i = 0; i < n; i++)
 	{

@@ -15,6 +15,7 @@
 #include "pg/server/host.h"
 
 #define DEPTH_MAX 32
+#define UUID_CHARACTERS 36
 #define TMP_DIGITS 16
 #define MARK "table" /* pg/write/mark.h */
 
@@ -99,6 +100,17 @@ bifang_final_length(const char *name)
 	return from - 5;
 }
 
+bool
+bifang_is_data_file(const char *name)
+{
+	size_t len = bifang_final_length(name);
+
+	return len == strlen(BIFANG_DATA_FILE_PREFIX) + UUID_CHARACTERS +
+					  strlen(BIFANG_DATA_FILE_SUFFIX) &&
+		   strncmp(name, BIFANG_DATA_FILE_PREFIX, strlen(BIFANG_DATA_FILE_PREFIX)) == 0 &&
+		   ends_in(name, len, BIFANG_DATA_FILE_SUFFIX);
+}
+
 static bool
 is_ledger_name(const char *name, size_t len)
 {
@@ -139,7 +151,7 @@ is_ours(const char *name, BifangRemoveKind kind)
 		case BIFANG_REMOVE_TABLE: return is_table_name(name, len);
 		case BIFANG_REMOVE_FILE:
 			return ends_in(name, len, ".bfo") || ends_in(name, len, ".avro") ||
-				   ends_in(name, len, ".metadata.json");
+				   ends_in(name, len, ".metadata.json") || bifang_is_data_file(name);
 	}
 	return false;
 }

@@ -30,9 +30,14 @@ extern bool bifang_in_data_directory(const char *path);
 /* Of a name, without the ".tmp.<digits>" of a file that was being made (io/publish.h). */
 extern size_t bifang_final_length(const char *name);
 
+/* Parquet files that bifang.optimize() makes, with a uuid between the two; finished or not. */
+#define BIFANG_DATA_FILE_PREFIX "bifang-"
+#define BIFANG_DATA_FILE_SUFFIX ".parquet"
+extern bool bifang_is_data_file(const char *name);
+
 typedef enum BifangRemoveKind
 {
-	BIFANG_REMOVE_FILE,	  /* an offload file, or one of a table's metadata */
+	BIFANG_REMOVE_FILE,	  /* an offload file, a data file as above, or one of a table's metadata */
 	BIFANG_REMOVE_LEDGER, /* a ledger's directory: flat */
 	BIFANG_REMOVE_TABLE	  /* a part of a lake table's directory, with directories below */
 } BifangRemoveKind;
