@@ -88,7 +88,7 @@ becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'and is 
 sql('CREATE DATABASE theirs');
 sql('GRANT CREATE ON DATABASE theirs TO nobody');
 my $garbage_runs = q{SELECT started_at FROM bifang.work WHERE kind = 'garbage'};
-$node->safe_psql('theirs', q{SET ROLE nobody; CREATE SCHEMA bifang; RESET ROLE; CREATE EXTENSION bifang_fdw});
+$node->safe_psql('theirs', q{CREATE SCHEMA bifang; CREATE EXTENSION bifang_fdw; ALTER SCHEMA bifang OWNER TO nobody});
 ok($node->poll_query_until('theirs', q{SELECT count(*) = 1 FROM bifang.work WHERE kind = 'garbage' AND failures = 0}), 'a schema that was there is no hindrance');
 my @columns = map { my $t = $_; [$t, $node->safe_psql('theirs', qq{SELECT string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
 	FROM pg_attribute WHERE attrelid = 'bifang.$t'::regclass AND attnum > 0})] } qw(work job iceberg_tables ledger);
@@ -108,6 +108,11 @@ sql('ALTER EXTENSION bifang_fdw DROP FUNCTION bifang.remove_garbage()');
 becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE kind = 'garbage' AND error ~ 'remove_garbage is not one of extension'", 'a function that left the extension is not called');
 sql('ALTER EXTENSION bifang_fdw ADD FUNCTION bifang.remove_garbage()');
 becomes("SELECT failures = 0 FROM bifang.work WHERE kind = 'garbage'", 'until it is back');
+# As that of a role that has made the extension and is no superuser any more.
+sql('ALTER FUNCTION bifang.remove_garbage() OWNER TO nobody');
+becomes("SELECT failures > 0 AND error ~ 'that a superuser owns' FROM bifang.work WHERE kind = 'garbage'", 'nor one that a role could replace that is no superuser');
+sql('ALTER FUNCTION bifang.remove_garbage() OWNER TO CURRENT_USER');
+becomes("SELECT failures = 0 FROM bifang.work WHERE kind = 'garbage'", 'until it can not');
 
 # Dropped tables are forgotten.
 sql('DROP FOREIGN TABLE w');
