@@ -2,6 +2,17 @@
 
 \echo Use "ALTER EXTENSION bifang_fdw UPDATE" to load this file. \quit
 
+-- The schema ------------------------------------------------------------------------------------
+-- The server puts the schema in front of whatever this script doesn't qualify. Others may have been
+-- able to create in it.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+CREATE FUNCTION bifang.secure_schema() RETURNS void
+	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_secure_schema';
+SELECT bifang.secure_schema();
+DROP FUNCTION bifang.secure_schema();
+
 -- Identity --------------------------------------------------------------------------------------
 -- A table is a row of the catalog. Other engines leave the two columns alone, and a new row of
 -- theirs gets a number of its own.
