@@ -290,12 +290,86 @@ def check_spark_table():
     check("branch", loaded.snapshot_by_name("bifang").summary["total-records"], "120010")
 
 
+def check_optimize():
+    """What was in the log is in main: the same rows to everybody, also by their filters."""
+    columns = "id b i2 i f d n n38 day t ts tz s y u".split()
+
+    def ours(where="true"):
+        rows = sql(f"SELECT {', '.join(columns)} FROM every WHERE {where} ORDER BY id")
+        return [tuple(bytes(v) if isinstance(v, memoryview) else v for v in r) for r in rows]
+
+    def theirs(**scan):
+        rows = CATALOG.load_table("sales.every").scan(**scan).to_arrow().sort_by("id").to_pylist()
+        return [tuple(str(r[c]) if c == "u" and r[c] is not None else r[c] for c in columns) for r in rows]
+
+    # The server writes beside their files.
+    for path, _, _ in os.walk(LAKE):
+        os.chmod(path, 0o777)
+    before = ours()
+    check("optimized", one("SELECT rows FROM bifang.optimize('every')"), (111,))
+    check("ours as before", ours() == before, True)
+    check("all formats", sql("SELECT DISTINCT format FROM bifang.files('every')"), [("parquet",)])
+    check("PyIceberg reads the same", [r for r in theirs() if r not in before] + [r for r in before if r not in theirs()], [])
+    for theirs_filter, ours_filter in (
+            ("id >= 40 and id < 60", "id >= 40 AND id < 60"), ("s = 'row 7'", "s = 'row 7'"), ("n is null", "n IS NULL"),
+            ("day = '1970-01-03'", "day = '1970-01-03'"), ("f > 49.5", "f > 49.5"), ("n38 <= 0.0000000010", "n38 <= 0.0000000010"),
+            ("ts < '1970-01-01T00:30:00'", "ts < '1970-01-01 00:30'"), ("b = false", "NOT b")):
+        check(f"their {theirs_filter}", theirs(row_filter=theirs_filter), ours(ours_filter))
+    check("main of every", main_of("every"), one("SELECT count(*), sum(id)::bigint FROM every"))
+    check("findings", sql("SELECT * FROM bifang.check('every')"), [])
+
+    # Partitions, rows of theirs beside ours, a delete of theirs in a file of ours, and on.
+    check("partitions optimized", one("SELECT rows FROM bifang.optimize('parts')"), (1002,))
+    check("main of parts", main_of("parts"), one("SELECT count(*), sum(id)::bigint FROM parts"))
+    parts = CATALOG.load_table("sales.parts")
+    for f in ("id = 77", "day >= '2026-02-01' and name >= 'B'", "id is null"):
+        check(f"their {f}", parts.scan(row_filter=f).count(), one(f"SELECT count(*) FROM parts WHERE {f}")[0])
+    parts.delete("id = 77")
+    check("after their delete", one("SELECT count(*), count(*) FILTER (WHERE id = 77) FROM parts"), (1051, 0))
+    sql("INSERT INTO parts VALUES (77, '2026-03-01', NULL, 'again', 1)")
+    check("committed", one("SELECT rows FROM bifang.commit('parts')"), (1,))
+    check("optimized again", one("SELECT rows FROM bifang.optimize('parts')"), (1,))
+    check("main of parts again", main_of("parts"), one("SELECT count(*), sum(id)::bigint FROM parts"))
+    check("findings of parts", sql("SELECT * FROM bifang.check('parts')"), [])
+
+    # They roll main back: what had become Parquet is read from the log again.
+    small = CATALOG.load_table("sales.small")
+    old = small.current_snapshot().snapshot_id
+    rows = sql("SELECT id, note FROM small ORDER BY id")
+    sql("SELECT bifang.optimize('small')")
+    check("main of small", main_of("small"), one("SELECT count(*), sum(id)::bigint FROM small"))
+    CATALOG.load_table("sales.small").manage_snapshots().rollback_to_snapshot(old).commit()
+    check("after their rollback", sql("SELECT id, note FROM small ORDER BY id"), rows)
+    check("findings after it", sql("SELECT * FROM bifang.check('small')"), [])
+    check("committed once more", one("SELECT rows FROM bifang.commit('small')"), (6,))
+    check("optimized once more", one("SELECT rows FROM bifang.optimize('small')"), (6,))
+    check("the same rows", sql("SELECT id, note FROM small ORDER BY id"), rows)
+    check("main of small once more", main_of("small"), one("SELECT count(*), sum(id)::bigint FROM small"))
+
+    # Our columns are theirs.
+    sql("ALTER FOREIGN TABLE small DROP note, ADD score real")
+    sql("ALTER FOREIGN TABLE small RENAME id TO number")
+    sql("INSERT INTO small VALUES (7, 0.5)")
+    check("in the new form", one("SELECT rows FROM bifang.commit('small')"), (1,))
+    check("optimized in it", one("SELECT rows FROM bifang.optimize('small')"), (1,))
+    small = CATALOG.load_table("sales.small")
+    check("their columns", [f.name for f in small.schema().fields], ["number", "score"])
+    check("their rows", sorted((r["number"] or 0, r["score"]) for r in small.scan().to_arrow().to_pylist()),
+          sorted((n or 0, s) for n, s in sql("SELECT number, score FROM small")))
+    # Tables of theirs, one of which says that it lies elsewhere.
+    check("their table optimized", one("SELECT rows FROM bifang.optimize('made')"), (1,))
+    check("main of made", CATALOG.load_table("theirs.made").scan().count(), one("SELECT count(*) FROM made")[0])
+    check("Spark's table optimized", one("SELECT rows FROM bifang.optimize('orders')"), (10,))
+    check("main of orders", CATALOG.load_table("shop.orders").current_snapshot().summary["total-records"], "120010")
+    check("all of orders", one("SELECT count(*), count(DISTINCT order_id) FROM orders"), (120010, 120000))
+
+
 CATALOG = SqlCatalog(
     "lake", uri=f"postgresql+psycopg2://engine@/postgres?host={os.environ['PGHOST']}"
     f"&port={os.environ['PGPORT']}&options=-csearch_path%3Dbifang", warehouse=f"file://{LAKE}")
 
 for step in (check_catalog, check_reflection, check_append, check_partitions, check_conflicts, check_moved, check_rewrites,
-             check_their_table, check_spark_table):
+             check_their_table, check_spark_table, check_optimize):
     try:
         step()
     except Exception as error:  # the other steps still tell something
