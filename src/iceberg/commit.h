@@ -11,6 +11,10 @@
 
 #include "iceberg/table.h"
 
+/* Whether metadata files that the log of the newest one does not name any more are to be removed.
+ */
+#define BF_ICE_DELETE_OLD_METADATA "write.metadata.delete-after-commit.enabled"
+
 /* A new table. Field ids are given by position from 1 when the schema's are 0 (all columns first,
  * then what is nested in them). `spec` fields: source_id and transform are given (a source_id means
  * the id that the column gets), field_id from 1000 when 0, names filled when NULL; spec NULL =

@@ -1,6 +1,7 @@
 /* Table metadata out of JSON, versions 1 to 3, maybe compressed. */
 #include "iceberg/metadata.h"
 
+#include "base/ascii.h"
 #include "base/sort.h"
 #include "iceberg/internal.h"
 
@@ -525,6 +526,22 @@ const char *
 bf_ice_property(const BfIceMetadata *m, const char *key)
 {
 	return find_text(m->properties.keys, m->properties.values, m->properties.n, key);
+}
+
+bool
+bf_ice_property_bool(const BfIceMetadata *m, const char *key, bool fallback)
+{
+	const char *text = bf_ice_property(m, key);
+	const char *want = "true";
+
+	if (text == NULL)
+		return fallback;
+	while (*want != '\0' && bf_ascii_lower(*text) == *want)
+	{
+		text++;
+		want++;
+	}
+	return *want == '\0' && *text == '\0';
 }
 
 const char *

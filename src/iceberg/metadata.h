@@ -127,6 +127,8 @@ extern const BfIceSnapshot *bf_ice_snapshot(const BfIceMetadata *m, int64_t id);
 extern const BfIceSnapshot *bf_ice_ref(const BfIceMetadata *m, const char *name);
 /* NULL = not set. */
 extern const char *bf_ice_property(const BfIceMetadata *m, const char *key);
+/* Anything but "true" is false; `fallback` when it is not set. */
+extern bool bf_ice_property_bool(const BfIceMetadata *m, const char *key, bool fallback);
 extern const char *bf_ice_summary(const BfIceSnapshot *s, const char *key);
 /* A field at any depth, in the given schema; NULL when absent. */
 extern const BfField *bf_ice_field(const BfSchema *schema, int32_t field_id);

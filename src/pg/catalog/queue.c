@@ -65,6 +65,7 @@ bifang_catalog_take_garbage(FullTransactionId horizon, Snapshot snap)
 		g->path = bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH));
 		g->is_dir = DatumGetBool(values[BIFANG_SLOT(GARBAGE_IS_DIR)]);
 		g->row = tuple->t_self;
+		g->queued_at = DatumGetTimestampTz(values[BIFANG_SLOT(GARBAGE_QUEUED)]);
 		taken = lappend(taken, g);
 	}
 	bifang_rows_end(&rows);
@@ -81,6 +82,30 @@ bifang_catalog_delete_garbage(const BifangGarbage *g)
 	Assert(ItemPointerIsValid(&row));
 	CatalogTupleDelete(rel, &row);
 	table_close(rel, RowExclusiveLock);
+}
+
+List *
+bifang_catalog_queued_files(Snapshot snap)
+{
+	Relation rel = bifang_rows_open("garbage", AccessShareLock);
+	BifangRows rows = bifang_rows_begin(rel, NULL, snap, 0, NULL);
+	HeapTuple tuple;
+	List *paths = NIL;
+
+	while (HeapTupleIsValid(tuple = bifang_rows_next(&rows)))
+	{
+		Datum values[GARBAGE_NATTS];
+		bool nulls[GARBAGE_NATTS];
+
+		CHECK_FOR_INTERRUPTS();
+		bifang_rows_read(rel, tuple, GARBAGE_NATTS, values, nulls);
+		if (!DatumGetBool(values[BIFANG_SLOT(GARBAGE_IS_DIR)]))
+			paths = lappend(paths,
+							bifang_rows_full_path(bifang_rows_text(values, nulls, GARBAGE_PATH)));
+	}
+	bifang_rows_end(&rows);
+	table_close(rel, AccessShareLock);
+	return paths;
 }
 
 bool

@@ -1,15 +1,18 @@
 /*
- * pg/lake/commits.c: files of commits that never came about; see commits.h.
+ * pg/lake/commits.c: files of commits that don't count; see commits.h.
  *
  * A commit writes manifests, a manifest list and a metadata file, and counts when the catalog's
  * pointer moves. One that is rolled back, lost in a crash, or comes second leaves them behind:
  *
  *   00007-<uuid>.metadata.json   when the catalog or the metadata's log names another file of its
  *                                number, or none that is as high. Older ones than the log goes back
- *                                may have counted once, and stay
+ *                                may have counted once: they stay unless the table's property
+ *                                write.metadata.delete-after-commit.enabled says that they go
  *   snap-<id>-1-<uuid>.avro      when no snapshot names it
  *   <uuid>-m0.avro               when no manifest list of any snapshot names it
  *   any of these, unfinished     with the ".tmp.<digits>" of io/publish.h
+ *
+ * The same goes for lists and manifests of snapshots that have expired.
  *
  * Only names as we make them are looked at. A manifest list is read only if there is a manifest
  * whose own commit is not among the snapshots: where nothing failed, none is.
@@ -20,6 +23,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "iceberg/commit.h"
 #include "iceberg/manifest.h"
 #include "io/source.h"
 #include "pg/lake/places.h"
@@ -244,7 +248,8 @@ find_named(HTAB *candidates, const char *metadata_path, const BfIceTable *t)
 		name_by_text(candidates, (const char *) bytes.ptr, bytes.len);
 	bifang_arena_free(a);
 	name_by_text(candidates, metadata_path, strlen(metadata_path));
-	keep_old_metadata(candidates, base_name(metadata_path));
+	if (!bf_ice_property_bool(t->metadata, BF_ICE_DELETE_OLD_METADATA, false))
+		keep_old_metadata(candidates, base_name(metadata_path));
 	for (int32_t i = 0; i < snapshots->n; i++)
 		if (snapshots->all[i].manifest_list != NULL)
 			name_by_commit(candidates, snapshots->all[i].manifest_list);

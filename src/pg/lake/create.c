@@ -226,8 +226,9 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 {
 	BifangLakeTable row = {.catalog = o->catalog_name, .ns = o->ns, .name = o->table};
 	BfArena *arena = bifang_arena(CurrentMemoryContext, "new table", BIFANG_ARENA_MAX_METADATA);
-	const char *property = BIFANG_ORIGIN_PROPERTY;
-	const char *origin = bifang_catalog_origin();
+	/* Each commit writes a metadata file, so tables that are ours from the start don't keep all. */
+	const char *const keys[] = {BIFANG_ORIGIN_PROPERTY, BF_ICE_DELETE_OLD_METADATA};
+	const char *const values[] = {bifang_catalog_origin(), "true"};
 	const char *metadata_path;
 	const BfIceTable *t;
 	BifangMark ours;
@@ -242,8 +243,8 @@ bifang_make_table(const BifangOptions *o, BfSchema *schema, List *partition_by)
 		schema->fields[i].id = i + 1;
 	spec = bifang_partition_spec(schema, partition_by);
 	row.catalog = bifang_catalog_claim(o);
-	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, &property, &origin, 1,
-							   &metadata_path, &err),
+	BIFANG_CHECK(bf_ice_create(arena, new_directory(o), NULL, schema, spec, keys, values,
+							   lengthof(keys), &metadata_path, &err),
 				 &err);
 	bifang_remove_on_abort(metadata_path, 2);
 	Assert(metadata_path[0] == '/');

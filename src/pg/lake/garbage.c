@@ -11,9 +11,13 @@
  * by the ledger's lock, which one that makes or offloads a ledger holds from before the file exists
  * until there is a row that names it, seen here although it is not committed.
  *
- * Files of commits that never came about are found by pg/lake/commits.c, Parquet files by
- * unnamed.c. They wait in the queue too, since a running scan may stand at metadata that named
- * them; whether something names them is looked at again when they go.
+ * Files of commits that never came about, and of snapshots that have expired, are found by
+ * pg/lake/commits.c, Parquet files by unnamed.c. They wait in the queue, since a running scan may
+ * stand at metadata that named them, and for bifang.garbage_grace: other engines and standbys read
+ * too, and hold back no horizon. Their age, for which commits.c looks because of commits that still
+ * go on, says nothing of this: what a snapshot named for years is garbage only since it expired.
+ * Whether something names them is looked at again whenever garbage is removed; what was named
+ * meanwhile begins anew.
  *
  * What a row of any table names stays, by whatever path it is reached, and so does what lies in
  * directories that are not marked as this database's own (pg/write/owner.h).
@@ -43,6 +47,7 @@
 #include "pg/server/error.h"
 #include "pg/server/host.h"
 #include "pg/server/remove.h"
+#include "pg/server/settings.h"
 #include "pg/write/ledger.h"
 #include "pg/write/locks.h"
 #include "pg/write/owner.h"
@@ -326,10 +331,20 @@ bifang_orphan_offloads(const BifangLakeTable *row, const BfIceTable *t, BifangOr
 		search(&s, bifang_table_offload_dir(t));
 }
 
+/* A file of the queue that no snapshot of this cluster can lead to any more. */
+typedef struct Waiting
+{
+	BifangGarbage *garbage;
+	bool is_left; /* and that nothing names */
+} Waiting;
+
 typedef struct Sweep
 {
 	HTAB *named;
-	List *files; /* BifangGarbage *, of the queue, whose time has come */
+	Waiting *waiting; /* by path */
+	int n_waiting;
+	char **queued; /* paths of all files of the queue, sorted */
+	int n_queued;
 	int64 removed;
 } Sweep;
 
@@ -349,37 +364,74 @@ keep_unknown(void *arg, const BifangGarbage *g)
 					"with it.");
 }
 
+static int
+compare_waiting(const void *a, const void *b)
+{
+	const Waiting *x = a;
+	const Waiting *y = b;
+
+	return strcmp(x->garbage->path, y->garbage->path);
+}
+
+static int
+compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static void
+sort_queue(Sweep *s, const List *files)
+{
+	Snapshot snap = RegisterSnapshot(GetLatestSnapshot());
+	List *queued = bifang_catalog_queued_files(snap);
+	ListCell *lc;
+
+	UnregisterSnapshot(snap);
+	s->waiting = palloc0(sizeof *s->waiting * (Size) Max(1, list_length(files)));
+	foreach (lc, files)
+		s->waiting[s->n_waiting++].garbage = lfirst(lc);
+	qsort(s->waiting, (size_t) s->n_waiting, sizeof *s->waiting, compare_waiting);
+	s->queued = palloc(sizeof *s->queued * (Size) Max(1, list_length(queued)));
+	foreach (lc, queued)
+		s->queued[s->n_queued++] = lfirst(lc);
+	qsort(s->queued, (size_t) s->n_queued, sizeof *s->queued, compare_paths);
+}
+
+/* Has it been queued for the time that readers elsewhere have? */
+static bool
+has_waited(const BifangGarbage *g)
+{
+	return GetCurrentTimestamp() - g->queued_at >=
+		   (TimestampTz) bifang_garbage_grace_s * USECS_PER_SEC;
+}
+
 static void
 sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
 {
 	List *left =
 		list_concat(bifang_files_of_failed_commits(row, t), bifang_unnamed_data_files(row, t));
 	ListCell *lc;
-	ListCell *file;
 
 	foreach (lc, left)
 	{
 		char *path = lfirst(lc);
-		BifangGarbage *waiting = NULL;
-		Snapshot snap;
+		BifangGarbage g = {.path = path};
+		Waiting key = {.garbage = &g};
+		Waiting *waiting =
+			bsearch(&key, s->waiting, (size_t) s->n_waiting, sizeof key, compare_waiting);
 
 		CHECK_FOR_INTERRUPTS();
-		foreach (file, s->files)
-			if (strcmp(((BifangGarbage *) lfirst(file))->path, path) == 0)
-				waiting = lfirst(file);
-		if (waiting != NULL)
+		if (waiting == NULL)
 		{
-			s->files = list_delete_ptr(s->files, waiting);
-			if (!remove_path(waiting, s->named))
-				continue;
-			bifang_catalog_delete_garbage(waiting);
-			s->removed++;
+			if (bsearch(&path, s->queued, (size_t) s->n_queued, sizeof path, compare_paths) == NULL)
+				bifang_catalog_insert_garbage(path, false, "not named");
 			continue;
 		}
-		snap = RegisterSnapshot(GetLatestSnapshot());
-		if (!bifang_catalog_is_queued(path, snap))
-			bifang_catalog_insert_garbage(path, false, "commit failed");
-		UnregisterSnapshot(snap);
+		waiting->is_left = true;
+		if (!has_waited(waiting->garbage) || !remove_path(waiting->garbage, s->named))
+			continue;
+		bifang_catalog_delete_garbage(waiting->garbage);
+		s->removed++;
 	}
 }
 
@@ -403,14 +455,13 @@ sweep_table(void *arg, const BifangLakeTable *row)
 
 /* What was waiting and is not left over after all, or whose table is gone. */
 static void
-forget_files(Sweep *s)
+forget_files(const Sweep *s)
 {
-	ListCell *lc;
-
-	foreach (lc, s->files)
+	for (int i = 0; i < s->n_waiting; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		bifang_catalog_delete_garbage(lfirst(lc));
+		if (!s->waiting[i].is_left)
+			bifang_catalog_delete_garbage(s->waiting[i].garbage);
 	}
 }
 
@@ -428,6 +479,7 @@ Datum
 bifang_remove_garbage(PG_FUNCTION_ARGS)
 {
 	List *ledgers;
+	List *files;
 	Sweep s = {0};
 
 	PreventCommandIfReadOnly("bifang.remove_garbage()");
@@ -435,7 +487,8 @@ bifang_remove_garbage(PG_FUNCTION_ARGS)
 	bifang_catalog_refresh_names();
 	ledgers = bifang_ledgers_now();
 	s.named = bifang_named(ledgers, false);
-	s.removed = remove_queued(s.named, &s.files);
+	s.removed = remove_queued(s.named, &files);
+	sort_queue(&s, files);
 	sweep_live(&s, ledgers);
 	bifang_catalog_visit_tables(sweep_table, &s);
 	forget_files(&s);

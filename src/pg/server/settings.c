@@ -191,8 +191,10 @@ static const Setting settings[] = {
 	 "They cost no more than PostgreSQL's own commit; 0 writes all rows to files at once.",
 	 KB(bifang_tail_kb, 0, 0, 65536)},
 	{"bifang.garbage_grace",
-	 "Age at which files of commits that never came about are removed by remove_garbage().",
-	 "Other engines write the files of a commit before the catalog shows it.",
+	 "Age at which files of commits that never came about, or have expired, are queued by "
+	 "remove_garbage(), and time that they wait then.",
+	 "Other engines write the files of a commit before the catalog shows it, and they, and "
+	 "standbys, read for a while what has expired.",
 	 SECONDS(bifang_garbage_grace_s, 3 * 24 * 3600)},
 	{"bifang.worker", "Background workers look after tables.",
 	 "They need shared_preload_libraries = 'bifang_fdw', or a call of bifang.start_worker().",

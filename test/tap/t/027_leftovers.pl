@@ -54,15 +54,27 @@ like((outcome($node, 'CREATE ROLE r; SELECT count(*) FROM bifang.options(); SET 
 my $old = start_script($node, q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t; SELECT pg_sleep(600)});
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) or die;
 is(garbage(), '0', 'first they are queued');
-cmp_ok(sql(q{SELECT count(*) FROM bifang.garbage WHERE reason = 'commit failed'}), '>=', 10, 'all of them');
+cmp_ok(sql(q{SELECT count(*) FROM bifang.garbage WHERE reason = 'not named'}), '>=', 10, 'all of them');
 is(garbage(), '0', 'while somebody may look');
 sql(q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
 finish_script($old);
 $node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) or die;
 
+# Who holds back no snapshot of this server may need them all the same, however old they are: another engine, a standby.
+utime 1, 1, glob "$table/metadata/*";
+is(garbage(3600), '0', 'what nothing names waits for the time that others have');
+my $waits = sql('SELECT count(*) FROM bifang.garbage');
+cmp_ok($waits, '>=', 10, 'all of it');
+my ($waiting) = map { basename($_) } glob "$table/metadata/*-older.metadata.json";
+rename "$table/metadata/$waiting", "$dir/$waiting" or die $!;
+garbage(3600);
+is(sql('SELECT count(*) FROM bifang.garbage'), $waits - 1, 'until it is named, or gone');
+rename "$dir/$waiting", "$table/metadata/$waiting" or die $!;
+
 # A commit comes about meanwhile.
 sql(q{SELECT bifang.commit('t')});
 cmp_ok(garbage(), '>=', 10, 'then they go');
+garbage();
 my %after = map { $_ => 1 } metadata();
 is_deeply([ grep { !$after{$_} } @counting ], [], 'what counts is there');
 ok($after{'letter.txt'} && $after{'somebody-else.avro'}, 'and what is nobody\'s of ours');
@@ -73,11 +85,31 @@ is(sql('SELECT count(*) FROM bifang.garbage'), '0', 'nothing waits');
 is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'all rows');
 is(sql(q{SELECT * FROM bifang.check('t')}), '', 'check');
 
-# More commits than the metadata's log goes back: those that counted stay, wherever they are named.
+# More commits than the metadata's log goes back: those that counted stay, wherever they are named, if the table says so.
+sub set_deletes
+{
+	my $path = sql(q{SELECT metadata_location FROM bifang.tables WHERE foreign_table = 't'::regclass}) =~ s{^file://}{}r;
+	my $text = slurp_file($path);
+
+	$text =~ s/("write.metadata.delete-after-commit.enabled": ?)"\w+"/$1"$_[0]"/ or die $text;
+	unlink $path;
+	append_to_file($path, $text);
+	return;
+}
+set_deletes('false');
 sql(join ';', map { "INSERT INTO t VALUES (5, $_); INSERT INTO twin VALUES (5, $_); SELECT bifang.commit('t')" } 1 .. 104);
 my @many = metadata();
 garbage() for 1 .. 2;
 is_deeply([ metadata() ], \@many, 'metadata that is older than the log stays');
+set_deletes('true');
+utime 1, 1, glob "$table/metadata/*";
+garbage(3600) for 1 .. 2;
+is_deeply([ metadata() ], \@many, 'it may still be read where it is to go');
+garbage() for 1 .. 2;
+is(scalar(grep { /json$/ } metadata()), 101, 'then what the log names is left');
+is(scalar(grep { /avro$/ } metadata()), scalar(grep { /avro$/ } @many), 'and what the snapshots name');
+is(differences($node), '0 lost, 0 invented; 0 lost, 0 invented', 'all rows');
+is(sql(q{SELECT * FROM bifang.check('t')}), '', 'check');
 
 # Somebody's manifest list is missing: then nobody knows what is left over.
 sql(q{BEGIN; INSERT INTO t VALUES (6, 6); SELECT bifang.commit('t'); ROLLBACK});
