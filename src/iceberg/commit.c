@@ -448,6 +448,8 @@ bfi_commit_publish(BfiCommit *c, const char **metadata_path, BfError *err)
 BfStatus
 bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err)
 {
+	BfIceExpiry rule;
+	BfIceExpired gone;
 	json_t *properties;
 
 	BF_ASSERT(c->sequence_number > c->table->metadata->last_sequence_number);
@@ -455,6 +457,8 @@ bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err)
 	BF_TRY(bfi_json_child(c->root, "properties", false, &properties, err));
 	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED, &c->branch.covered, err));
 	BF_TRY(bfi_commit_set_coverage(c, properties, BF_ICE_COVERED_PARQUET, &c->branch.parquet, err));
+	if (bf_ice_expiry(c->table->metadata, &rule))
+		BF_TRY(bfi_commit_expire(c, &rule, &gone, err));
 	return bfi_commit_publish(c, metadata_path, err);
 }
 
@@ -513,4 +517,22 @@ bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files
 		return bf_error_object(err, t->metadata_path);
 	*snapshot_id = c->snapshot_id;
 	return BF_OK;
+}
+
+BfStatus
+bf_ice_expire(BfArena *a, const BfIceTable *t, const BfIceExpiry *rule, BfIceExpired *gone,
+			  const char **metadata_path, BfError *err)
+{
+	BfiCommit *c;
+	BfStatus status;
+
+	*metadata_path = NULL;
+	BF_NEW(a, c, 1, err);
+	bfi_commit_init(c, a, t, NULL, 0);
+	status = bfi_commit_begin(c, err);
+	if (status == BF_OK)
+		status = bfi_commit_expire(c, rule, gone, err);
+	if (status == BF_OK && (gone->snapshots > 0 || gone->refs > 0))
+		status = bfi_commit_publish(c, metadata_path, err);
+	return status == BF_OK ? BF_OK : bf_error_object(err, t->metadata_path);
 }

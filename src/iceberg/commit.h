@@ -64,6 +64,31 @@ bf_ice_commit_moved(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, 
 					const char *const *moved, int32_t n_moved, const char **metadata_path,
 					int64_t *snapshot_id, BfError *err) BF_MUST_CHECK;
 
+/* Expiry ----------------------------------------------------------------------------------------
+ *
+ * Snapshots that nobody reads any more make each metadata file larger and keep their files. */
+typedef struct BfIceExpiry
+{
+	int64_t max_snapshot_age_ms;
+	int64_t min_snapshots; /* of a branch; at least 1 */
+	int64_t max_ref_age_ms;
+} BfIceExpiry;
+
+typedef struct BfIceExpired
+{
+	int32_t snapshots;
+	int32_t refs;
+} BfIceExpired;
+
+/* By the table's properties history.expire.*, else as Iceberg has it: 5 days, 1, no end. True when
+ * the table says an age of snapshots: then each commit of a snapshot expires others. */
+extern bool bf_ice_expiry(const BfIceMetadata *m, BfIceExpiry *out);
+/* What refs say of themselves comes before the rule. The heads of branches and snapshots with tags
+ * stay, as do the refs main and bifang. *metadata_path = NULL: nothing expires. */
+extern BfStatus
+bf_ice_expire(BfArena *a, const BfIceTable *t, const BfIceExpiry *rule, BfIceExpired *gone,
+			  const char **metadata_path, BfError *err) BF_MUST_CHECK;
+
 /* Columns ---------------------------------------------------------------------------------------
  *
  * https://iceberg.apache.org/spec/#schema-evolution. Rows keep their field ids, so nothing is

@@ -54,7 +54,7 @@ extern BfStatus bfi_commit_end_branch(BfiCommit *c, const char *operation, json_
 /* The log of metadata files and the next one itself. */
 extern BfStatus
 bfi_commit_publish(BfiCommit *c, const char **metadata_path, BfError *err) BF_MUST_CHECK;
-/* The same with what snapshots change besides: sequence number and properties. */
+/* The same with what snapshots change besides: sequence number, properties, what expires. */
 extern BfStatus
 bfi_commit_finish(BfiCommit *c, const char **metadata_path, BfError *err) BF_MUST_CHECK;
 
@@ -70,6 +70,10 @@ bfi_commit_set_count(json_t *summary, const char *key, int64_t value, BfError *e
 /* The empty coverage is only written over another one. */
 extern BfStatus bfi_commit_set_coverage(BfiCommit *c, json_t *object, const char *key,
 										const BfCoverage *coverage, BfError *err) BF_MUST_CHECK;
+
+/* commit_expire.c: in the new tree, which has the commit's own snapshots. */
+extern BfStatus bfi_commit_expire(BfiCommit *c, const BfIceExpiry *rule, BfIceExpired *gone,
+								  BfError *err) BF_MUST_CHECK;
 
 /* commit_rewrite.c */
 

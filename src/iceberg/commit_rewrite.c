@@ -26,6 +26,7 @@ grow(BfiRewrite *r, BfError *err)
 	BF_NEW_RAW(r->arena, more, capacity, err);
 	if (r->n > 0)
 		memcpy(more, r->entries, (size_t) r->n * sizeof *more);
+	BF_ASSERT(r->n < capacity);
 	r->entries = more;
 	r->capacity = capacity;
 	return BF_OK;
@@ -114,6 +115,7 @@ bfi_rewrite_write(BfiRewrite *r, BfError *err)
 	const BfIceSpec *spec;
 
 	BF_ASSERT(r->n > 0);
+	BF_ASSERT(r->n == r->manifest.existing_files + r->manifest.deleted_files);
 	spec = bf_ice_spec(r->c->table->metadata, r->entries[0].file->spec_id);
 	BF_NEVER(err, spec == NULL);
 	if (r->manifest.min_sequence_number < 0)

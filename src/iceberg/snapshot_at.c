@@ -75,6 +75,25 @@ ancestor_at(const BfIceMetadata *m, const BfIceSnapshot *s, int64_t ms, const Bf
 	return BF_OK;
 }
 
+/* The log begins later: with main's first snapshot, or where what was before has expired. Then the
+ * snapshot that it begins with has a parent, or is older itself, which a rollback went back to. */
+static BfStatus
+before_log(const BfIceMetadata *m, BfError *err)
+{
+	const BfIceSnapshot *first;
+	int32_t at = 0;
+
+	for (int32_t i = 1; i < m->snapshot_log.n; i++)
+		if (m->snapshot_log.ms[i] < m->snapshot_log.ms[at])
+			at = i;
+	first = bf_ice_snapshot(m, m->snapshot_log.ids[at]);
+	if (first == NULL || first->parent_id != -1 || first->timestamp_ms < m->snapshot_log.ms[at])
+		BF_FAIL(err, BF_ERR_NOTFOUND,
+				"what the table had then, before snapshot %lld became current, has expired",
+				(long long) m->snapshot_log.ids[at]);
+	return BF_OK;
+}
+
 /* What main named then. The log also knows of snapshots that a rollback has undone since. */
 static BfStatus
 main_at(const BfIceMetadata *m, int64_t ms, const BfIceSnapshot **out, BfError *err)
@@ -89,7 +108,7 @@ main_at(const BfIceMetadata *m, int64_t ms, const BfIceSnapshot **out, BfError *
 			(latest < 0 || m->snapshot_log.ms[i] >= m->snapshot_log.ms[latest]))
 			latest = i;
 	if (latest < 0)
-		return BF_OK;
+		return before_log(m, err);
 	*out = bf_ice_snapshot(m, m->snapshot_log.ids[latest]);
 	if (*out == NULL)
 		BF_FAIL(err, BF_ERR_NOTFOUND, "snapshot %lld, current at that time, has expired",

@@ -392,6 +392,7 @@ sort_queue(Sweep *s, const List *files)
 		s->waiting[s->n_waiting++].garbage = lfirst(lc);
 	qsort(s->waiting, (size_t) s->n_waiting, sizeof *s->waiting, compare_waiting);
 	s->queued = palloc(sizeof *s->queued * (Size) Max(1, list_length(queued)));
+	Assert(s->n_waiting == list_length(files));
 	foreach (lc, queued)
 		s->queued[s->n_queued++] = lfirst(lc);
 	qsort(s->queued, (size_t) s->n_queued, sizeof *s->queued, compare_paths);
@@ -427,6 +428,7 @@ sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
 				bifang_catalog_insert_garbage(path, false, "not named");
 			continue;
 		}
+		Assert(!waiting->garbage->is_dir);
 		waiting->is_left = true;
 		if (!has_waited(waiting->garbage) || !remove_path(waiting->garbage, s->named))
 			continue;
