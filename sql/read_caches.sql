@@ -58,6 +58,44 @@ SELECT failure('SELECT count(*) FROM alpha');
 IMPORT FOREIGN SCHEMA shop FROM SERVER caches INTO caches OPTIONS (location :'orders');
 SELECT footers('SELECT count(order_id) FROM orders WHERE order_id = 77777'),
 	footers('SELECT count(order_id) FROM orders WHERE order_id = 77777');
+-- A scan that stops early leaves its pages for the next one, one that reads to the end does not, and neither the rows nor
+-- what else is counted depend on it.
+CREATE FUNCTION kept(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text; found text := 'none';
+BEGIN
+	SET LOCAL max_parallel_workers_per_gather = 0;
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) ' || query LOOP
+		IF line LIKE '%Parquet Read:%' THEN
+			found := coalesce((regexp_match(line, 'pages decompressed'))[1], 'nothing decompressed') ||
+				coalesce(', ' || (regexp_match(line, 'pages kept'))[1], '');
+		END IF;
+	END LOOP;
+	RETURN found;
+END $$;
+CREATE FUNCTION first_rows() RETURNS text LANGUAGE sql AS
+	'SELECT string_agg(md5(o::text), '''') FROM (SELECT * FROM caches.orders LIMIT 10) o';
+SET bifang.page_cache = 0;
+SELECT kept('SELECT * FROM orders LIMIT 1'), kept('SELECT * FROM orders LIMIT 1');
+SELECT first_rows() AS first_rows, md5(string_agg(o::text, '' ORDER BY o::text)) AS all_rows FROM orders o \gset
+RESET bifang.page_cache;
+SELECT kept('SELECT max(customer_id) FROM orders'), kept('SELECT max(customer_id) FROM orders');
+SELECT kept('SELECT * FROM orders LIMIT 1'), kept('SELECT * FROM orders LIMIT 1');
+SELECT first_rows() = :'first_rows' AS same_first, md5(string_agg(o::text, '' ORDER BY o::text)) = :'all_rows' AS same
+FROM orders o;
+SET bifang.page_cache = 0;
+SELECT kept('SELECT * FROM orders LIMIT 1');
+-- A cursor that is open while it is switched off.
+RESET bifang.page_cache;
+BEGIN;
+DECLARE c CURSOR FOR SELECT order_id FROM orders;
+MOVE 10 FROM c;
+SET LOCAL bifang.page_cache = 0;
+SET LOCAL bifang.footer_cache = 0;
+SELECT kept('SELECT * FROM orders LIMIT 1');
+CLOSE c;
+COMMIT;
+SELECT kept('SELECT * FROM orders LIMIT 1'), kept('SELECT * FROM orders LIMIT 1');
+
 CREATE FUNCTION estimate(query text, OUT rows numeric, OUT width int) LANGUAGE plpgsql AS $$
 DECLARE plan json;
 BEGIN

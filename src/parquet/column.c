@@ -132,6 +132,7 @@ bfi_column_open(BfiColumn *c, int32_t rg, BfError *err)
 	c->chunk.rg = rg;
 	c->chunk.row = 0;
 	c->page_left = 0;
+	c->left_page.there = c->left_dict.there = false;
 	c->chunk.all_dictionary = false;
 	c->chunk.index = NULL;
 	c->chunk.index_tried = c->chunk.jumped = false;

@@ -157,6 +157,7 @@ struct BfParquetFile
 	BfArena *arena;	  /* borrowed */
 	BfSource *source; /* borrowed */
 	BfParquetLimits limits;
+	BfParquetKeeper *pages; /* borrowed; NULL: none are kept */
 	BfiFooter footer;
 	int64_t n_rows; /* sum over the row groups */
 	int32_t n_row_groups;
@@ -268,11 +269,32 @@ typedef struct BfiPage
 	BfView body; /* the values section; BFI_SLACK bytes behind it are readable */
 } BfiPage;
 
+/* What is kept of a page: this, its levels if they are not compressed (V2), what was decompressed,
+ * BFI_SLACK bytes. */
+typedef struct BfiKeptPage
+{
+	BfiPageHeader header;
+	bool verified; /* its checksum, if it has one */
+	size_t header_bytes;
+	size_t level_bytes;
+} BfiKeptPage;
+
+/* A page in use, as it will be kept if the scan stops here. */
+typedef struct BfiLeftPage
+{
+	bool there;
+	int64_t at;
+	BfiKeptPage is;
+	BfView levels;
+	BfView body;
+} BfiLeftPage;
+
 /* ---- columns ---- */
 
 /* What the columns of a scan have in common. */
 typedef struct BfiShared
 {
+	BfArena *arena; /* of the scan */
 	BfParquetFile *file;
 	BfCodecContext *codecs;
 	BfParquetCounters *counters; /* never NULL */
@@ -322,7 +344,8 @@ typedef struct BfiChunk
 /* The dictionary of the chunk, as long as that; values.dict has the decoder's view of it. */
 typedef struct BfiColumnDict
 {
-	BfBuffer *bytes;  /* the page, which views point into */
+	BfBuffer *bytes;
+	BfView page;	  /* which views point into: in bytes, or kept */
 	BfBuffer *values; /* in storage form */
 	BfVector vec;	  /* VIEW leaves: what vectors in DICT form refer to */
 } BfiColumnDict;
@@ -350,7 +373,10 @@ typedef struct BfiColumn
 	/* The current page, until the next is loaded: body decompressed into page_buffer, or in the
 	 * window. */
 	BfiPage page;
-	int32_t page_left; /* levels not yet delivered */
+	const BfiKeptPage *kept; /* that page, from an earlier scan; NULL: from the file */
+	int32_t page_left;		 /* levels not yet delivered */
+	BfiLeftPage left_page;
+	BfiLeftPage left_dict;
 	BfBuffer *page_buffer;
 	BfBuffer *level_buffer; /* BIT_PACKED levels, turned */
 	BfiValues values;
@@ -435,6 +461,16 @@ extern BfStatus
 bfi_variant_texts(const BfField *field, const BfVector *parts, int32_t n, BfBuffer *text,
 				  BfView *views, BfBuffer *scratch, BfError *err) BF_MUST_CHECK;
 
+/* What an earlier scan has left of the page at c->chunk.next_page; NULL: nothing. */
+extern const BfiKeptPage *bfi_kept_find(const BfiColumn *c);
+/* The page's bytes behind what is said of it. */
+extern const uint8_t *bfi_kept_bytes(const BfiKeptPage *k);
+/* c->page.at, with that header, is in use: its levels and what was decompressed. */
+extern void bfi_kept_note(const BfiColumn *c, BfiLeftPage *left, const BfiPageHeader *h,
+						  size_t header_bytes, BfView levels, BfView body);
+/* The scan stops: leaves the pages in use for the next one. */
+extern void bfi_kept_leave(const BfiColumn *c);
+
 /* Loads the next data page that has levels, the dictionary before it if there is one. */
 extern BfStatus bfi_page_next(BfiColumn *c, BfError *err) BF_MUST_CHECK;
 /* The same, but pages of no more than *skip levels are passed over, *skip counting down; when it is
@@ -444,7 +480,7 @@ extern BfStatus bfi_page_next_after(BfiColumn *c, int64_t *skip, BfError *err) B
 extern BfStatus bfi_page_dictionary(BfiColumn *c, BfError *err) BF_MUST_CHECK;
 /* The next page is number p of the offset index; what is left of the current one is dropped. */
 extern BfStatus bfi_page_jump(BfiColumn *c, int32_t p, BfError *err) BF_MUST_CHECK;
-/* Makes the dictionary of its page's bytes (in c->dict.bytes, len without slack). */
+/* Makes the dictionary of its page's bytes (c->dict.page, len without slack). */
 extern BfStatus
 bfi_dictionary_load(BfiColumn *c, int32_t n, int64_t at, BfError *err) BF_MUST_CHECK;
 

@@ -116,26 +116,32 @@ check_crc(const BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 	return err->code;
 }
 
-/* Expands src into out behind `at` bytes that are there already; slack is added. */
+/* Expands src into out, with slack; *body is there, or where an earlier scan has left it. */
 static BfStatus
-expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer *out, size_t keep,
-	   size_t len, BfError *err)
+expand(BfiColumn *c, const uint8_t *src, size_t src_len, BfBuffer *out, size_t len, BfView *body,
+	   BfError *err)
 {
 	BfStatus status;
 
-	BF_ASSERT(codec != BF_CODEC_NONE && c->chunk.codec_ratio > 0);
-	if (keep + len > c->file->limits.page_bytes_max)
+	BF_ASSERT(c->chunk.codec != BF_CODEC_NONE && c->chunk.codec_ratio > 0);
+	if (c->kept != NULL)
+	{
+		*body = (BfView){bfi_kept_bytes(c->kept) + c->kept->level_bytes, (uint32_t) len};
+		c->shared->counters->pages_kept++;
+		return BF_OK;
+	}
+	if (len > c->file->limits.page_bytes_max)
 		BF_FAIL_AT(err, BF_ERR_LIMIT, c->page.at, "a page of %zu bytes, more than the limit of %zu",
-				   keep + len, c->file->limits.page_bytes_max);
+				   len, c->file->limits.page_bytes_max);
 	BF_DATA(err, len / c->chunk.codec_ratio <= src_len, c->page.at,
 			"%zu bytes can't expand to the %zu that the page claims", src_len, len);
-	out->len = keep;
+	out->len = 0;
 	BF_TRY(bf_buffer_reserve(out, len + BFI_SLACK, err));
 	if (len > 0)
 	{
 		BF_DATA(err, src_len > 0, c->page.at, "a page of no bytes that claims %zu", len);
-		status =
-			bf_decompress_exact(c->shared->codecs, codec, src, src_len, out->data + keep, len, err);
+		status = bf_decompress_exact(c->shared->codecs, c->chunk.codec, src, src_len, out->data,
+									 len, err);
 		if (status != BF_OK)
 		{
 			if (err->offset < 0)
@@ -143,14 +149,16 @@ expand(BfiColumn *c, BfCodec codec, const uint8_t *src, size_t src_len, BfBuffer
 			return status;
 		}
 	}
-	out->len = keep + len;
+	out->len = len;
 	memset(out->data + out->len, 0, BFI_SLACK);
+	*body = (BfView){out->data, (uint32_t) len};
 	c->shared->counters->pages_decompressed++;
 	return BF_OK;
 }
 
 static BfStatus
-load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+load_dictionary(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, const uint8_t *p,
+				BfError *err)
 {
 	size_t len = (size_t) h->uncompressed_bytes;
 
@@ -174,11 +182,12 @@ load_dictionary(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError 
 		memcpy(c->dict.bytes->data, p, len);
 		memset(c->dict.bytes->data + len, 0, BFI_SLACK);
 		c->dict.bytes->len = len;
+		c->dict.page = (BfView){c->dict.bytes->data, (uint32_t) len};
 	}
 	else
-		BF_TRY(
-			expand(c, c->chunk.codec, p, (size_t) h->compressed_bytes, c->dict.bytes, 0, len, err));
+		BF_TRY(expand(c, p, (size_t) h->compressed_bytes, c->dict.bytes, len, &c->dict.page, err));
 	BF_TRY(bfi_dictionary_load(c, h->dictionary.n_values, c->page.at, err));
+	bfi_kept_note(c, &c->left_dict, h, header_bytes, (BfView){NULL, 0}, c->dict.page);
 	if (c->chunk.all_dictionary)
 		bfi_dictionary_note(c->file, c->chunk.rg, c->leaf_index, h->dictionary.n_values);
 	return BF_OK;
@@ -214,9 +223,10 @@ count_values(BfiColumn *c, BfError *err)
 }
 
 static BfStatus
-load_v1(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+load_v1(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, const uint8_t *p, BfError *err)
 {
 	size_t len = (size_t) h->uncompressed_bytes;
+	BfView page = {p, (uint32_t) len};
 	BfCursor cur;
 
 	BF_DATA(err, (h->seen & BFI_PH_DATA) != 0, c->page.at, "a data page without its header");
@@ -225,25 +235,23 @@ load_v1(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 				"an uncompressed page of %d bytes that claims %d", h->compressed_bytes,
 				h->uncompressed_bytes);
 	else
-	{
-		BF_TRY(expand(c, c->chunk.codec, p, (size_t) h->compressed_bytes, c->page_buffer, 0, len,
-					  err));
-		p = c->page_buffer->data;
-	}
+		BF_TRY(expand(c, p, (size_t) h->compressed_bytes, c->page_buffer, len, &page, err));
 	c->page.n_levels = h->data.n_values;
 	c->page.encoding = h->data.encoding;
-	cur = bf_cursor(p, len, c->page.at);
+	cur = bf_cursor(page.ptr, len, c->page.at);
 	c->level_buffer->len = 0;
 	if (c->leaf->max_rep > 0)
 		BF_TRY(level_section(c, &cur, h->data.rep_encoding, c->leaf->max_rep, &c->page.rep, err));
 	if (c->leaf->max_def > 0)
 		BF_TRY(level_section(c, &cur, h->data.def_encoding, c->leaf->max_def, &c->page.def, err));
 	c->page.body = (BfView){cur.pos, (uint32_t) bf_cursor_left(&cur)};
-	return count_values(c, err);
+	BF_TRY(count_values(c, err));
+	bfi_kept_note(c, &c->left_page, h, header_bytes, (BfView){NULL, 0}, page);
+	return BF_OK;
 }
 
 static BfStatus
-load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+load_v2(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, const uint8_t *p, BfError *err)
 {
 	const BfiDataPageHeaderV2 *v2 = &h->v2;
 	bool compressed = (v2->seen & BFI_V2_IS_COMPRESSED) == 0 || v2->is_compressed;
@@ -271,9 +279,9 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 	c->page.body = (BfView){p, (uint32_t) body};
 	if (c->chunk.codec != BF_CODEC_NONE && compressed)
 	{
-		BF_TRY(
-			expand(c, c->chunk.codec, p, (size_t) body, c->page_buffer, 0, (size_t) expanded, err));
-		c->page.body = (BfView){c->page_buffer->data, (uint32_t) expanded};
+		BF_TRY(expand(c, p, (size_t) body, c->page_buffer, (size_t) expanded, &c->page.body, err));
+		bfi_kept_note(c, &c->left_page, h, header_bytes, (BfView){p - levels, (uint32_t) levels},
+					  c->page.body);
 	}
 	else
 		BF_DATA(err, body == expanded, c->page.at,
@@ -283,12 +291,14 @@ load_v2(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
 }
 
 static BfStatus
-load_data_page(BfiColumn *c, const BfiPageHeader *h, const uint8_t *p, BfError *err)
+load_data_page(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, const uint8_t *p,
+			   BfError *err)
 {
+	c->left_page.there = false;
 	if (h->type == BFI_PAGE_DATA)
-		BF_TRY(load_v1(c, h, p, err));
+		BF_TRY(load_v1(c, h, header_bytes, p, err));
 	else
-		BF_TRY(load_v2(c, h, p, err));
+		BF_TRY(load_v2(c, h, header_bytes, p, err));
 	BF_ASSERT(c->page.n_values >= 0 && c->page.n_values <= c->page.n_levels);
 	c->page_left = c->page.n_levels;
 	c->shared->counters->pages_read++;
@@ -375,14 +385,19 @@ load_page(BfiColumn *c, const BfiPageHeader *h, size_t header_bytes, BfError *er
 	size_t got;
 
 	BF_ASSERT(h->compressed_bytes >= 0 && header_bytes > 0);
-	BF_TRY(window_fill(&c->chunk.window, c->chunk.next_page, total, &p, &got, err));
-	BF_NEVER(err, got < total);
-	p += header_bytes;
+	if (c->kept != NULL)
+		p = bfi_kept_bytes(c->kept);
+	else
+	{
+		BF_TRY(window_fill(&c->chunk.window, c->chunk.next_page, total, &p, &got, err));
+		BF_NEVER(err, got < total);
+		p += header_bytes;
+		BF_TRY(check_crc(c, h, p, err));
+	}
 	c->chunk.next_page += (int64_t) total;
-	BF_TRY(check_crc(c, h, p, err));
 	if (h->type == BFI_PAGE_DICTIONARY)
-		return load_dictionary(c, h, p, err);
-	return load_data_page(c, h, p, err);
+		return load_dictionary(c, h, header_bytes, p, err);
+	return load_data_page(c, h, header_bytes, p, err);
 }
 
 /* Reads the next page's header, then loads the page, or passes over it. */
@@ -397,7 +412,14 @@ next_page(BfiColumn *c, int64_t *skip, bool dictionary_only, bool *done, BfError
 
 	BF_TRY(bf_check_cancel(bf_arena_host(c->batch.arena), err));
 	c->page.at = c->chunk.next_page;
-	BF_TRY(read_header(c, &h, &header_bytes, err));
+	c->kept = bfi_kept_find(c);
+	if (c->kept != NULL)
+	{
+		h = c->kept->header;
+		header_bytes = c->kept->header_bytes;
+	}
+	else
+		BF_TRY(read_header(c, &h, &header_bytes, err));
 	total = header_bytes + (size_t) (h.compressed_bytes > 0 ? h.compressed_bytes : 0);
 	BF_TRY(check_page_size(c, &h, total, err));
 	is_data = h.type == BFI_PAGE_DATA || h.type == BFI_PAGE_DATA_V2;

@@ -42,6 +42,25 @@ extern BfStatus bf_parquet_open(BfArena *a, BfSource *source, const BfParquetLim
 extern BfStatus bf_parquet_open_known(BfArena *a, const BfParquetFile *known, BfSource *source,
 									  BfParquetFile **out, BfError *err) BF_MUST_CHECK;
 
+/*
+ * Pages that scans have decompressed and then hardly used, for the next scan of the same file:
+ * whoever stops early (a LIMIT, a join that wants to know whether there is a row at all) has paid
+ * for a whole page per column. What was read to the end is not kept: it would be in nobody's way of
+ * finding it, but for one that reads all of it again, and then the reading costs more.
+ */
+typedef struct BfParquetKeeper BfParquetKeeper;
+struct BfParquetKeeper
+{
+	/* What was kept of the page whose header is at that place of the file, until `a` is freed;
+	 * NULL: nothing. */
+	const uint8_t *(*find)(BfParquetKeeper *p, BfArena *a, int64_t at);
+	/* A copy of the parts, one behind the other, where there is room. */
+	void (*keep)(BfParquetKeeper *p, int64_t at, const BfView *parts, int32_t n_parts);
+};
+
+/* Scans that begin from now on look for pages there, and leave theirs; borrowed. */
+extern void bf_parquet_keep_pages(BfParquetFile *f, BfParquetKeeper *pages);
+
 /* Are checksums of pages looked at from now on? */
 extern void bf_parquet_verify_checksums(BfParquetFile *f, bool verify);
 
@@ -92,6 +111,7 @@ typedef struct BfParquetCounters
 	int64_t row_groups_read;
 	int64_t pages_read;
 	int64_t pages_decompressed;
+	int64_t pages_kept; /* that an earlier scan has left */
 	int64_t rows_decoded;
 	/* What a predicate has left out, each thing counted where it was found out first. */
 	int64_t row_groups_by_statistics;

@@ -68,6 +68,17 @@ init_column(BfArena *a, BfParquetScan *s, ScanColumn *c, int32_t field, const Bf
 	return bfi_column_init(a, &c->flat, &s->shared, c->leaf, err);
 }
 
+/* Whoever reads on to the end of the row group needs nothing of it again. */
+static void
+leave_pages(void *arg)
+{
+	const BfParquetScan *s = arg;
+
+	for (int32_t i = 0; i < s->n_columns && s->row < s->n_rows; i++)
+		if (s->columns[i].nested == NULL)
+			bfi_kept_leave(&s->columns[i].flat);
+}
+
 static void
 free_arena(void *arg)
 {
@@ -85,6 +96,7 @@ bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
 	BF_NEW(a, s, 1, err);
 	s->file = f;
 	s->n_columns = s->n_early = n_columns;
+	s->shared.arena = a;
 	s->shared.file = f;
 	s->shared.counters = counters != NULL ? counters : &s->no_counters;
 	BF_TRY_PTR(a, s->shared.index_arena,
@@ -107,6 +119,9 @@ bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
 		if (init_column(a, s, &s->columns[i], columns[i], mappings != NULL ? mappings[i] : NULL,
 						err) != BF_OK)
 			return in_column(f, &s->columns[i], columns[i], err);
+	/* The last hook is the first to run: the columns' memory is there still. */
+	if (f->pages != NULL && !bf_arena_on_cleanup(a, leave_pages, s))
+		return bf_arena_fail(a, 0, err);
 	*out = s;
 	return BF_OK;
 }

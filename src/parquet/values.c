@@ -41,10 +41,9 @@ bfi_column_decode(BfiColumn *c, int32_t n, void *out, BfError *err)
 static BfStatus
 decode_entries(BfiColumn *c, int32_t n, int64_t at, BfError *err)
 {
-	BfView section = {c->dict.bytes->data, (uint32_t) c->dict.bytes->len};
 	size_t size = bf_storage_size(c->leaf->storage);
 
-	BF_TRY(bfi_values_begin(&c->values, BFI_PLAIN, section, n, at, err));
+	BF_TRY(bfi_values_begin(&c->values, BFI_PLAIN, c->dict.page, n, at, err));
 	c->dict.values->len = 0;
 	BF_TRY(bf_buffer_reserve(c->dict.values, ((size_t) n + 1) * size, err));
 	for (int32_t done = 0; done < n;)

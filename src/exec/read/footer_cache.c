@@ -19,6 +19,7 @@ typedef struct Footer
 struct BfFooterCache
 {
 	BfLru lru;
+	BfPageCache *pages; /* borrowed; NULL: none */
 };
 
 BfStatus
@@ -29,6 +30,7 @@ bf_footer_cache_new(const BfHost *host, size_t bytes_max, BfFooterCache **out, B
 	if (c == NULL)
 		BF_FAIL(err, BF_ERR_NOMEM, "out of memory");
 	bf_lru_init(&c->lru, host, bytes_max, NULL);
+	c->pages = NULL;
 	*out = c;
 	return BF_OK;
 }
@@ -51,13 +53,23 @@ bf_footer_cache_bytes(const BfFooterCache *c)
 	return c->lru.bytes;
 }
 
+void
+bf_footer_cache_keep_pages(BfFooterCache *c, BfPageCache *pages)
+{
+	c->pages = pages;
+}
+
 /* The footer over the caller's source, kept as long as the caller's arena. */
 static BfStatus
-hand_out(Footer *f, BfArena *a, BfSource *source, BfParquetFile **out, BfError *err)
+hand_out(const BfFooterCache *c, Footer *f, BfArena *a, BfSource *source, BfParquetFile **out,
+		 BfError *err)
 {
 	BF_ASSERT(f->file != NULL);
 	BF_TRY(bf_lru_hold(&f->item, a, err));
-	return bf_parquet_open_known(a, f->file, source, out, err);
+	BF_TRY(bf_parquet_open_known(a, f->file, source, out, err));
+	if (c->pages == NULL || !f->item.kept)
+		return BF_OK;
+	return bf_page_cache_attach(c->pages, a, f->item.path, &f->info, *out, err);
 }
 
 static void
@@ -95,9 +107,10 @@ decode(const BfLru *l, const char *path, BfSource *source, Footer **out, BfError
 }
 
 static BfStatus
-open_new(BfLru *l, BfArena *a, const char *path, const BfPathInfo *info, BfSource *source,
+open_new(BfFooterCache *c, BfArena *a, const char *path, const BfPathInfo *info, BfSource *source,
 		 BfParquetFile **out, BfError *err)
 {
+	BfLru *l = &c->lru;
 	const BfHost *host = l->host;
 	BfPathInfo after;
 	BfError ignored;
@@ -110,7 +123,7 @@ open_new(BfLru *l, BfArena *a, const char *path, const BfPathInfo *info, BfSourc
 	if (info->mtime_us < host->now_us(host) - SETTLED_US &&
 		host->stat(host, path, &after, &ignored) == BF_OK && bf_same_file(info, &after))
 		insert(l, f);
-	status = hand_out(f, a, source, out, err);
+	status = hand_out(c, f, a, source, out, err);
 	if (!f->item.kept && f->item.holds == 0)
 		bf_lru_item_drop(&f->item);
 	return status;
@@ -142,11 +155,11 @@ bf_footer_open(BfFooterCache *c, BfArena *a, const char *path, BfIoCounters *io,
 		bf_lru_touch(l, item);
 		if (io != NULL)
 			io->footers_cached++;
-		return hand_out((Footer *) item, a, source, out, err);
+		return hand_out(c, (Footer *) item, a, source, out, err);
 	}
 	if (item != NULL)
 		bf_lru_evict(l, item);
-	return open_new(l, a, path, &before, source, out, err);
+	return open_new(c, a, path, &before, source, out, err);
 }
 
 const BfParquetFile *

@@ -12,7 +12,7 @@
 #ifndef BF_EXEC_READ_FOOTER_CACHE_H
 #define BF_EXEC_READ_FOOTER_CACHE_H
 
-#include "parquet/parquet.h"
+#include "exec/read/page_cache.h"
 
 typedef struct BfFooterCache BfFooterCache;
 
@@ -22,6 +22,8 @@ extern BfStatus bf_footer_cache_new(const BfHost *host, size_t bytes_max, BfFoot
 /* NULL is allowed. Open files stay valid. */
 extern void bf_footer_cache_free(BfFooterCache *c);
 extern size_t bf_footer_cache_bytes(const BfFooterCache *c);
+/* Files whose footers are in the cache from now on have their pages there; borrowed, NULL: none. */
+extern void bf_footer_cache_keep_pages(BfFooterCache *c, BfPageCache *pages);
 
 /* Opens a file as bf_exec_parquet_open does, with its footer from the cache or into it; c NULL:
  * without one. io->footers_cached counts what was found. */

@@ -72,6 +72,7 @@ next_in_row_group(BfiParquetReader *r, const BfBatch **out, BfError *err)
 			return BF_OK;
 		r->group.in_range = false;
 	}
+	bf_parquet_scan_seek(r->scan, INT64_MAX);
 	return BF_OK;
 }
 

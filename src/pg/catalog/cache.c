@@ -191,11 +191,31 @@ bifang_manifest_cache(void)
 	return cache;
 }
 
+/* NULL: none is wanted. It is never freed: scans that are open may still leave their pages. */
+static BfPageCache *
+page_cache(void)
+{
+	static BfPageCache *cache = NULL;
+	static int cache_kb = 0;
+	BfError err;
+
+	if (cache == NULL && bifang_page_cache_kb > 0)
+	{
+		bf_error_clear(&err);
+		BIFANG_CHECK(bf_page_cache_new(bifang_host(), 0, &cache, &err), &err);
+	}
+	if (cache != NULL && cache_kb != bifang_page_cache_kb)
+		bf_page_cache_limit(cache, (size_t) bifang_page_cache_kb * 1024);
+	cache_kb = bifang_page_cache_kb;
+	return bifang_page_cache_kb > 0 ? cache : NULL;
+}
+
 BfFooterCache *
 bifang_footer_cache(void)
 {
 	static BfFooterCache *cache = NULL;
 	static int cache_kb = 0;
+	BfPageCache *pages = page_cache();
 	BfError err;
 
 	if (cache != NULL && cache_kb != bifang_footer_cache_kb)
@@ -211,6 +231,8 @@ bifang_footer_cache(void)
 					 &err);
 		cache_kb = bifang_footer_cache_kb;
 	}
+	if (cache != NULL)
+		bf_footer_cache_keep_pages(cache, pages);
 	return cache;
 }
 

@@ -118,6 +118,7 @@ explain_read(const BifangScan *s, ExplainState *es)
 		{"row groups", n->parquet.row_groups_read},
 		{"pages", n->parquet.pages_read},
 		{"pages decompressed", n->parquet.pages_decompressed},
+		{"pages kept", n->parquet.pages_kept},
 		{"rows decoded", n->parquet.rows_decoded},
 	};
 	const BifangExplainCounter pruned[] = {

@@ -22,6 +22,7 @@ int bifang_ledger_kb_max;
 int bifang_tail_kb;
 int bifang_metadata_cache_kb;
 int bifang_footer_cache_kb;
+int bifang_page_cache_kb;
 int bifang_rescan_kb;
 int bifang_garbage_grace_s;
 bool bifang_worker;
@@ -174,6 +175,10 @@ static const Setting settings[] = {
 	 KB(bifang_metadata_cache_kb, 262144, 0, MAX_KILOBYTES)},
 	{"bifang.footer_cache", "Memory that a backend may use to keep footers of Parquet files.", NULL,
 	 KB(bifang_footer_cache_kb, 32768, 0, MAX_KILOBYTES)},
+	{"bifang.page_cache",
+	 "Memory that a backend may use to keep decompressed pages of scans that stopped early.",
+	 "Of Parquet files whose footers are kept; 0 keeps nothing.",
+	 KB(bifang_page_cache_kb, 16384, 0, MAX_KILOBYTES)},
 	{"bifang.rescan_memory",
 	 "Memory that a backend may use to keep decoded rows of scans that run again.",
 	 "Inner sides of nested loops and correlated subqueries; 0 keeps nothing.",

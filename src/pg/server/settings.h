@@ -23,6 +23,7 @@ extern int bifang_tail_kb;			 /* bifang.tail_limit: smaller transactions go to t
 extern int bifang_garbage_grace_s;	 /* bifang.garbage_grace: age of left-overs that go */
 extern int bifang_metadata_cache_kb; /* bifang.metadata_cache: decoded manifests of a backend */
 extern int bifang_footer_cache_kb;	 /* bifang.footer_cache: footers of Parquet files */
+extern int bifang_page_cache_kb;	 /* bifang.page_cache: their pages */
 extern int bifang_rescan_kb;		 /* bifang.rescan_memory: rows of scans that run again */
 
 /* What the background worker is asked for: bifang.worker and bifang.worker_... */
