@@ -361,7 +361,7 @@ FROM (
 ) p
 JOIN bifang.tables t ON t.foreign_table = p.relid;
 COMMENT ON VIEW bifang.progress IS
-	'commit, offload, check and COPY that run on lake tables, and how far they are';
+	'commit, offload, optimize, expire, check and COPY that run on lake tables, and how far they are';
 GRANT SELECT ON bifang.progress TO PUBLIC;
 
 -- Functions that write --------------------------------------------------------------------------
@@ -481,6 +481,16 @@ CREATE FUNCTION bifang.settle("table" regclass) RETURNS integer
 	LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'bifang_settle';
 COMMENT ON FUNCTION bifang.settle(regclass) IS
 	'moves rows of small transactions from bifang.tail into files, as far as nobody writes their ledgers; returns of how many ledgers';
+
+CREATE FUNCTION bifang.expire("table" regclass, older_than interval DEFAULT NULL, keep integer DEFAULT NULL,
+	OUT snapshots integer, OUT refs integer) RETURNS record
+	LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'bifang_expire';
+COMMENT ON FUNCTION bifang.expire(regclass, interval, integer) IS
+	'ends snapshots that are older (NULL: than the table''s property history.expire.max-snapshot-age-ms, else 5 days), but for the newest of each branch (NULL: history.expire.min-snapshots-to-keep, else 1), those with tags and what refs say of themselves; returns how many snapshots and refs; of a partitioned table, of all partitions';
+CREATE FUNCTION bifang.set_property("table" regclass, key text, value text) RETURNS void
+	LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'bifang_set_property';
+COMMENT ON FUNCTION bifang.set_property(regclass, text, text) IS
+	'sets a property of the lake table, or removes it (NULL); of a partitioned table, of all partitions';
 
 CREATE FUNCTION bifang.optimize("table" regclass, target_bytes bigint DEFAULT NULL,
 	OUT snapshot_id bigint, OUT files integer, OUT rows bigint, OUT bytes bigint)

@@ -89,6 +89,14 @@ extern BfStatus
 bf_ice_expire(BfArena *a, const BfIceTable *t, const BfIceExpiry *rule, BfIceExpired *gone,
 			  const char **metadata_path, BfError *err) BF_MUST_CHECK;
 
+/* Properties -------------------------------------------------------------------------------------
+ */
+
+/* value NULL: without it. *metadata_path = NULL: the table has it so already. */
+extern BfStatus
+bf_ice_set_property(BfArena *a, const BfIceTable *t, const char *key, const char *value,
+					const char **metadata_path, BfError *err) BF_MUST_CHECK;
+
 /* Columns ---------------------------------------------------------------------------------------
  *
  * https://iceberg.apache.org/spec/#schema-evolution. Rows keep their field ids, so nothing is

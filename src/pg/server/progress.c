@@ -22,10 +22,9 @@ PG_FUNCTION_INFO_V1(bifang_progress_rows);
 #define COMMAND_BASE 0xBF00
 
 static const char *const command_names[BIFANG_COMMAND_COUNT] = {
-	[BIFANG_COMMAND_COMMIT] = "commit",
-	[BIFANG_COMMAND_OFFLOAD] = "offload",
-	[BIFANG_COMMAND_CHECK] = "check",
-	[BIFANG_COMMAND_OPTIMIZE] = "optimize",
+	[BIFANG_COMMAND_COMMIT] = "commit", [BIFANG_COMMAND_OFFLOAD] = "offload",
+	[BIFANG_COMMAND_CHECK] = "check",	[BIFANG_COMMAND_OPTIMIZE] = "optimize",
+	[BIFANG_COMMAND_EXPIRE] = "expire",
 };
 static const char *const phase_names[BIFANG_PHASE_COUNT] = {
 	[BIFANG_PHASE_CATALOG] = "reading the catalog",

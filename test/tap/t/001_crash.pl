@@ -13,7 +13,7 @@ my $seed = $ENV{BIFANG_SEED} || 20240229;
 srand($seed);
 note "seed $seed";
 
-my $node = new_lake('crash', 'bifang.ledger_size_max' => '256kB');
+my $node = new_lake('crash', 'bifang.ledger_size_max' => '256kB', 'bifang.garbage_grace' => 0);
 my %next = (1 => 0, 2 => 0, 3 => 0);
 
 # Transactions of different sizes, some rolled back, some with a savepoint.
@@ -47,6 +47,7 @@ sub optimizer
 		$script .= "SELECT bifang.roll('$rel');\n" if rand() < 0.3;
 		$script .= "SELECT bifang.offload('$rel');\n" if rand() < 0.5;
 		$script .= "SELECT bifang.optimize('$rel');\n" if rand() < 0.4;
+		$script .= "SELECT bifang.expire('$rel', '0');\n" if rand() < 0.4;
 		$script .= "SELECT bifang.remove_garbage();\n" if rand() < 0.3;
 	}
 	return $script;

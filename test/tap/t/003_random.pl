@@ -72,11 +72,12 @@ sub step
 	return "SELECT 'TROUBLE ' || c::text FROM bifang.check('$rel') c WHERE severity = 'error';\n" if $dice < 0.85;
 	return "SELECT 1/0;\n" if $dice < 0.86 && $state->{open} && $state->{savepoints} > 0;
 	return "SELECT bifang.optimize('$rel') IS NULL;\n" if $dice < 0.89;
+	return "SELECT bifang.expire('$rel', '0', 2) IS NULL;\n" if $dice < 0.91;
 	# What the reader has under its feet goes into the message: it may be needed.
 	return "SELECT 'DIFFERENT ' || n || ' at step $state->{step} ' || current_setting('transaction_isolation') || (SELECT string_agg(format(' %s:%s:%s', ledger_id, state, entries), '') FROM bifang.ledgers) FROM (SELECT $compared AS n) x WHERE n <> 0;\nSELECT 'compared';\n";
 }
 
-my $node = new_lake('random', 'bifang.ledger_size_max' => '128kB', 'deadlock_timeout' => '50ms');
+my $node = new_lake('random', 'bifang.garbage_grace' => 0, 'bifang.ledger_size_max' => '128kB', 'deadlock_timeout' => '50ms');
 my @runs;
 
 for my $w (1 .. $sessions)
