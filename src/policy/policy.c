@@ -76,6 +76,14 @@ want_offload(const BfPolicyTable *t, int64_t now)
 }
 
 static int64_t
+want_optimize(const BfPolicyTable *t, int64_t now)
+{
+	const BfBacklogPart *log = &t->backlog.log;
+
+	return when(log, t->limits.optimize_age, log->bytes >= t->limits.optimize_bytes, now);
+}
+
+static int64_t
 want_garbage(const BfPolicyTable *t, int64_t now)
 {
 	const BfJobPast *past = &t->past[BF_JOB_GARBAGE];
@@ -92,6 +100,7 @@ static const Rule rules[] = {
 	[BF_JOB_ROLL] = {"roll", false, want_roll, PART(open)},
 	[BF_JOB_COMMIT] = {"commit", false, want_commit, PART(uncommitted)},
 	[BF_JOB_OFFLOAD] = {"offload", false, want_offload, PART(closed)},
+	[BF_JOB_OPTIMIZE] = {"optimize", false, want_optimize, PART(log)},
 	[BF_JOB_GARBAGE] = {"garbage", true, want_garbage, NO_PART},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == BF_JOB_COUNT, "a rule for each job");
@@ -131,7 +140,8 @@ void
 bf_backlog_clear(BfBacklog *b)
 {
 	memset(b, 0, sizeof *b);
-	b->tail.since = b->open.since = b->closed.since = b->uncommitted.since = BF_TIME_NEVER;
+	b->tail.since = b->open.since = b->closed.since = BF_TIME_NEVER;
+	b->uncommitted.since = b->log.since = BF_TIME_NEVER;
 }
 
 void

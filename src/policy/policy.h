@@ -9,6 +9,7 @@
  *   roll      open ledgers are closed
  *   commit    rows get names in the lake
  *   offload   closed ledgers are copied to the lake
+ *   optimize  rows that the lake names in the log become Parquet
  *   garbage   what nothing names any more is removed; of the whole database
  *
  * A job is due at a time:
@@ -35,6 +36,7 @@ typedef enum BfJobKind
 	BF_JOB_ROLL,
 	BF_JOB_COMMIT,
 	BF_JOB_OFFLOAD,
+	BF_JOB_OPTIMIZE,
 	BF_JOB_GARBAGE,
 	BF_JOB_COUNT,
 	BF_JOB_NONE = BF_JOB_COUNT
@@ -62,6 +64,7 @@ typedef struct BfBacklog
 	BfBacklogPart open;		   /* in open ledgers; since: the oldest of these began */
 	BfBacklogPart closed;	   /* in closed ledgers; since: the first of these was closed */
 	BfBacklogPart uncommitted; /* acknowledged, not named by the lake */
+	BfBacklogPart log;		   /* named by the lake, no Parquet yet; since: their commit */
 	int64_t fullest_bytes;	   /* of one open ledger */
 	int64_t fullest_rows;
 	int64_t open_ledgers;
@@ -103,6 +106,8 @@ typedef struct BfPolicyLimits
 	int64_t roll_rows;
 	int64_t commit_age;
 	int64_t commit_bytes;
+	int64_t optimize_age;
+	int64_t optimize_bytes;
 	int64_t garbage_interval;
 	BfLagLimits lag; /* rows are committed when half of it is reached */
 	int64_t pause;	 /* between runs of one job */

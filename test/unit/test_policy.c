@@ -21,6 +21,8 @@ table_of(void)
 								  .roll_rows = 10000000,
 								  .commit_age = 5 * MINUTE,
 								  .commit_bytes = 64 << 20,
+								  .optimize_age = HOUR,
+								  .optimize_bytes = 128 << 20,
 								  .garbage_interval = 10 * MINUTE,
 								  .pause = 10 * SECOND}};
 
@@ -72,6 +74,7 @@ TEST(policy_ages)
 		{BF_JOB_ROLL, offsetof(BfBacklog, open), 10 * MINUTE},
 		{BF_JOB_COMMIT, offsetof(BfBacklog, uncommitted), 5 * MINUTE},
 		{BF_JOB_OFFLOAD, offsetof(BfBacklog, closed), 0},
+		{BF_JOB_OPTIMIZE, offsetof(BfBacklog, log), HOUR},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -102,8 +105,11 @@ TEST(policy_sizes)
 	t.backlog.fullest_bytes = (128 << 20) - 1;
 	t.backlog.fullest_rows = 10000000 - 1;
 	bf_backlog_add(&t.backlog.uncommitted, 10, (64 << 20) - 1, START);
+	bf_backlog_add(&t.backlog.log, 10, (128 << 20) - 1, START);
 	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_NONE);
 
+	t.backlog.log.bytes++;
+	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_OPTIMIZE);
 	t.backlog.uncommitted.bytes++;
 	EXPECT_EQ(bf_policy_next(&t, START).job, BF_JOB_COMMIT);
 	t.backlog.fullest_rows++;

@@ -106,7 +106,10 @@ typedef enum BifangLagAction
 	  "seconds after which open ledgers are closed, and offloaded") \
 	X(commit_age, "commit_age", INT, ON_SERVER | ON_TABLE, \
 	  TOLD("setting bifang.worker_commit_age"), ANYONE, LAKES, \
-	  "seconds after which rows are committed to the lake")
+	  "seconds after which rows are committed to the lake") \
+	X(optimize_age, "optimize_age", INT, ON_SERVER | ON_TABLE, \
+	  TOLD("setting bifang.worker_optimize_age"), ANYONE, LAKES, \
+	  "seconds after which committed rows become Parquet")
 
 /* How far the lake may be behind, and what INSERT does then. */
 #define BIFANG_LAG_OPTIONS(X) \

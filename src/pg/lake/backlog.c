@@ -3,6 +3,7 @@
  *
  *   ledger      0 ......... covered ......... end
  *               named by the lake | uncommitted
+ *               Parquet | log
  *
  * When rows were acknowledged stands in bifang.append and bifang.tail, of which commit and roll
  * prune what is older than the last end. Of a ledger of which the lake has nothing the oldest row
@@ -11,6 +12,7 @@
 #include "pg/lake/backlog.h"
 
 #include "miscadmin.h"
+#include "datatype/timestamp.h"
 #include "utils/memutils.h"
 
 #include "pg/catalog/cache.h"
@@ -80,6 +82,30 @@ add_ledger(BfBacklog *b, BfArena *a, const BifangLedger *l, const BfCoverage *co
 					   bifang_catalog_tail_written_at(l->id, l->files_entry, snap));
 }
 
+/* When the commit was that named it; one whose snapshot has expired counts as old. */
+static int64
+committed_at(const BfIceMetadata *m, const BfIceDataFile *f)
+{
+	const BfIceSnapshot *s = bf_ice_snapshot(m, f->snapshot_id);
+
+	return s == NULL ? 0
+					 : s->timestamp_ms * 1000 -
+						   (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+}
+
+static void
+add_logical(BfBacklog *b, const BifangLake *lake)
+{
+	for (int32_t i = 0; i < lake->plan->n_files; i++)
+	{
+		const BfIceDataFile *f = &lake->plan->files[i];
+
+		if (f->logical && f->record_count > 0)
+			bf_backlog_add(&b->log, f->record_count, f->file_size,
+						   committed_at(lake->table->metadata, f));
+	}
+}
+
 void
 bifang_backlog_of(const BifangLakeTable *row, Snapshot snap, BfBacklog *out)
 {
@@ -88,7 +114,7 @@ bifang_backlog_of(const BifangLakeTable *row, Snapshot snap, BfBacklog *out)
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	BfArena *arena = bifang_arena(cxt, "backlog", BIFANG_ARENA_MAX_METADATA);
 	List *ledgers = bifang_catalog_ledgers(row->id, snap);
-	const BfCoverage *covered = NULL;
+	const BifangLake *lake = NULL;
 	ListCell *lc;
 
 	bf_backlog_clear(out);
@@ -99,10 +125,12 @@ bifang_backlog_of(const BifangLakeTable *row, Snapshot snap, BfBacklog *out)
 		CHECK_FOR_INTERRUPTS();
 		if (l->end_entry == 0 || l->state == BIFANG_LEDGER_TRIMMED)
 			continue;
-		if (covered == NULL)
-			covered = &bifang_lake_open(cxt, row->metadata_location)->plan->covered;
-		add_ledger(out, arena, l, covered, snap);
+		if (lake == NULL)
+			lake = bifang_lake_open(cxt, row->metadata_location);
+		add_ledger(out, arena, l, &lake->plan->covered, snap);
 	}
+	if (lake != NULL)
+		add_logical(out, lake);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 }

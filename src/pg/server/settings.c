@@ -31,6 +31,7 @@ int bifang_worker_launch_interval_s;
 int bifang_worker_settle_age_s;
 int bifang_worker_roll_age_s;
 int bifang_worker_commit_age_s;
+int bifang_worker_optimize_age_s;
 int bifang_worker_commit_kb;
 int bifang_worker_garbage_interval_s;
 int bifang_worker_history_s;
@@ -218,6 +219,9 @@ static const Setting settings[] = {
 	 WORKER_SECONDS(bifang_worker_roll_age_s, 600, 0)},
 	{"bifang.worker_commit_age", "Age at which rows are committed to the lake.", NULL,
 	 WORKER_SECONDS(bifang_worker_commit_age_s, 300, 0)},
+	{"bifang.worker_optimize_age", "Age at which committed rows become Parquet.",
+	 "Counted from their commit. They do so earlier where they are 128 MiB.",
+	 WORKER_SECONDS(bifang_worker_optimize_age_s, 3600, 0)},
 	{"bifang.worker_commit_size", "Size at which rows are committed to the lake, however young.",
 	 NULL, KB(bifang_worker_commit_kb, 65536, 0, MAX_KILOBYTES), .configured = true},
 	{"bifang.worker_garbage_interval", "Time between two runs of remove_garbage().", NULL,

@@ -40,13 +40,17 @@
 typedef struct JobFunction
 {
 	const char *name;
-	bool has_wait; /* a second argument, whether to wait for writers */
+	Oid second; /* type of a second argument; InvalidOid = it has none */
+	bool given; /* that is false or 0, else NULL */
 } JobFunction;
 
 static const JobFunction jobs[BF_JOB_COUNT] = {
-	[BF_JOB_SETTLE] = {"settle", false},		  [BF_JOB_ROLL] = {"roll", true},
-	[BF_JOB_COMMIT] = {"commit", false},		  [BF_JOB_OFFLOAD] = {"offload", false},
-	[BF_JOB_GARBAGE] = {"remove_garbage", false},
+	[BF_JOB_SETTLE] = {"settle", InvalidOid, false},
+	[BF_JOB_ROLL] = {"roll", BOOLOID, true}, /* does not wait for writers */
+	[BF_JOB_COMMIT] = {"commit", InvalidOid, false},
+	[BF_JOB_OFFLOAD] = {"offload", InvalidOid, false},
+	[BF_JOB_OPTIMIZE] = {"optimize", INT8OID, false}, /* files as large as the table says */
+	[BF_JOB_GARBAGE] = {"remove_garbage", InvalidOid, false},
 };
 
 /* The run ---------------------------------------------------------------------------------------
@@ -85,8 +89,10 @@ static void
 call(const Run *r)
 {
 	const JobFunction *f = &jobs[r->job];
-	Oid types[2] = {REGCLASSOID, BOOLOID};
-	int n = bf_job_is_database(r->job) ? 0 : f->has_wait ? 2 : 1;
+	Oid types[2] = {REGCLASSOID, f->second};
+	int n = bf_job_is_database(r->job) ? 0 : OidIsValid(f->second) ? 2 : 1;
+	LOCAL_FCINFO(arguments, 2);
+	FmgrInfo info;
 	List *name = list_make2(makeString("bifang"), makeString(pstrdup(f->name)));
 	Oid function = LookupFuncName(name, n, types, false);
 
@@ -95,15 +101,11 @@ call(const Run *r)
 						errmsg("function bifang.%s is not one of extension bifang_fdw that a "
 							   "superuser owns",
 							   f->name)));
-	switch (n)
-	{
-		case 0: (void) OidFunctionCall0(function); break;
-		case 1: (void) OidFunctionCall1(function, ObjectIdGetDatum(r->subject->relid)); break;
-		default:
-			(void) OidFunctionCall2(function, ObjectIdGetDatum(r->subject->relid),
-									BoolGetDatum(false));
-			break;
-	}
+	fmgr_info(function, &info);
+	InitFunctionCallInfoData(*arguments, &info, (short) n, InvalidOid, NULL, NULL);
+	arguments->args[0] = (NullableDatum){ObjectIdGetDatum(r->subject->relid), false};
+	arguments->args[1] = (NullableDatum){(Datum) 0, !f->given};
+	(void) FunctionCallInvoke(arguments);
 }
 
 /* False: somebody else has it, or it is gone. */

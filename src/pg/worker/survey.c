@@ -28,6 +28,8 @@
 #include "pg/write/table.h"
 
 #define SETTLE_BYTES ((int64) 16 << 20)
+/* What one Parquet file is to have. */
+#define OPTIMIZE_BYTES ((int64) 128 << 20)
 #define ROLL_ROWS ((int64) 100000000)
 
 static int64
@@ -46,6 +48,8 @@ set_limits(const BifangOptions *o, BfPolicyLimits *l)
 	l->roll_rows = ROLL_ROWS;
 	l->commit_age = seconds(o == NULL ? 0 : o->commit_age, bifang_worker_commit_age_s);
 	l->commit_bytes = (int64) bifang_worker_commit_kb * 1024;
+	l->optimize_age = seconds(o == NULL ? 0 : o->optimize_age, bifang_worker_optimize_age_s);
+	l->optimize_bytes = OPTIMIZE_BYTES;
 	l->garbage_interval = seconds(0, bifang_worker_garbage_interval_s);
 	bifang_lag_limits(o, &l->lag);
 	l->pause = seconds(0, bifang_worker_naptime_s);

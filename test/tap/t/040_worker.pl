@@ -14,12 +14,13 @@ my %quick = (
 	'bifang.worker_settle_age' => '1s',
 	'bifang.worker_commit_age' => '2s',
 	'bifang.worker_roll_age' => '3s',
+	'bifang.worker_optimize_age' => '2s',
 	'bifang.worker_garbage_interval' => '2s');
 my $node = new_lake('worker', %quick);
 my $same = '0 lost, 0 invented; 0 lost, 0 invented';
 my $workers = q{SELECT string_agg(backend_type || coalesce(' ' || datname, ''), ', ' ORDER BY backend_type) FROM pg_stat_activity WHERE backend_type LIKE 'bifang%'};
 my $in_lake = q{SELECT bool_and(l.state = 'offloaded') AND NOT EXISTS (SELECT FROM bifang.manifest('t') WHERE form = 'live')
-	AND NOT EXISTS (SELECT FROM bifang.garbage) FROM bifang.ledgers l};
+	AND NOT EXISTS (SELECT FROM bifang.files('t') WHERE format <> 'parquet') AND NOT EXISTS (SELECT FROM bifang.garbage) FROM bifang.ledgers l};
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 sub both { return "INSERT INTO t SELECT $_[0], g FROM generate_series(1, $_[1]) g; INSERT INTO twin SELECT $_[0], g FROM generate_series(1, $_[1]) g;"; }
@@ -66,8 +67,8 @@ sql(both(2, 3000));
 becomes($in_lake, 'all that came goes into the lake, also when nothing more comes');
 is(sql('SELECT count(*) FROM bifang.tail'), '0', 'nothing is left in the tail');
 is(differences($node), $same, 'with all rows');
-is(sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM bifang.jobs WHERE error IS NULL"), 'commit offload roll', 'jobs tell of it');
-is(sql('SELECT string_agg(DISTINCT kind, \' \' ORDER BY kind) FROM bifang.work WHERE failures = 0 AND error IS NULL'), 'commit garbage offload roll settle',
+is(sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM bifang.jobs WHERE error IS NULL"), 'commit offload optimize roll', 'jobs tell of it');
+is(sql('SELECT string_agg(DISTINCT kind, \' \' ORDER BY kind) FROM bifang.work WHERE failures = 0 AND error IS NULL'), 'commit garbage offload optimize roll settle',
 	'so do runs');
 like(sql("SELECT wait_event FROM pg_stat_activity WHERE backend_type = 'bifang worker'"), qr/^(Extension|BifangWorkerMain)$/, 'it waits');
 
