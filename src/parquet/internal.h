@@ -274,7 +274,8 @@ typedef struct BfiPage
 typedef struct BfiKeptPage
 {
 	BfiPageHeader header;
-	bool verified; /* its checksum, if it has one */
+	bool verified;	  /* its checksum, if it has one */
+	int32_t n_values; /* of a data page: its levels were looked at */
 	size_t header_bytes;
 	size_t level_bytes;
 } BfiKeptPage;

@@ -55,6 +55,7 @@ bfi_kept_note(const BfiColumn *c, BfiLeftPage *left, const BfiPageHeader *h, siz
 		.at = c->page.at,
 		.is = {.header = *h,
 			   .verified = c->file->limits.verify_crc || (h->seen & BFI_PH_CRC) == 0,
+			   .n_values = c->page.n_values,
 			   .header_bytes = header_bytes,
 			   .level_bytes = levels.len},
 		.levels = levels,

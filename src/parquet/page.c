@@ -215,7 +215,9 @@ count_values(BfiColumn *c, BfError *err)
 	uint32_t n = (uint32_t) c->page.n_levels;
 
 	BF_ASSERT(c->page.n_levels >= 0);
-	if (c->leaf->max_def > 0)
+	if (c->kept != NULL)
+		n = (uint32_t) c->kept->n_values;
+	else if (c->leaf->max_def > 0)
 		BF_TRY(bfi_rle_count(c->page.def, n, (uint32_t) c->leaf->max_def, &n, err));
 	BF_ASSERT(n <= (uint32_t) c->page.n_levels);
 	c->page.n_values = (int32_t) n;
