@@ -1,56 +1,75 @@
 /*
  * pg/server/host_memory.c: memory for the core.
  *
- * Blocks of a certain size are mapped, so that they go back to the system when freed, and some are
- * kept for reuse: the page faults of a fresh mapping cost more than decoding into it. Sizes are
- * rounded up, so that scans of one table find theirs again.
+ * Blocks beyond a certain size are kept for reuse when they are freed, up to a limit: the page
+ * faults of fresh memory cost more than decoding into it, and a scan of a few rows takes no longer
+ * than malloc() takes to give the top of the heap back to the system and to ask for it again. Sizes
+ * are rounded up, so that scans of one table find theirs again. Large blocks are mapped, so that
+ * they go back to the system when they are not kept.
  */
 #include "pg/server/host_internal.h"
 
 #include <sys/mman.h>
 
+#define KEEP_BYTES_MIN ((size_t) 4 * 1024)
 #define MAP_BYTES_MIN ((size_t) 128 * 1024)
-#define KEEP_BYTES_MAX ((size_t) 16 * 1024 * 1024)
-#define KEEP_SLOTS 24
+#define SIZES 64
 
+/* A block that is kept. */
+typedef struct Kept
+{
+	struct Kept *next;
+} Kept;
+
+/* Of small and of large blocks: those must not take the room of these. */
 static struct
 {
-	void *ptr;
-	size_t size;
-} kept[KEEP_SLOTS];
-static int n_kept = 0;
-static size_t kept_bytes = 0;
+	const size_t bytes_max;
+	size_t bytes;
+} room[] = {{(size_t) 1024 * 1024, 0}, {(size_t) 16 * 1024 * 1024, 0}};
 
-/* To a quarter of the power of two below. */
+/* By size, four to a power of two. */
+static Kept *kept[SIZES];
+
+/* To a quarter of the power of two below; *list is where such blocks are kept, or -1. */
 static size_t
-map_size(size_t size)
+block_size(size_t size, int *list)
 {
-	size_t step = (size_t) 1 << (61 - __builtin_clzll(size));
+	int power = 63 - __builtin_clzll(size);
+	size_t step = (size_t) 1 << (power - 2);
 
-	Assert(size >= MAP_BYTES_MIN);
-	return (size + step - 1) & ~(step - 1);
+	Assert(size >= KEEP_BYTES_MIN);
+	size = (size + step - 1) & ~(step - 1);
+	power = 63 - __builtin_clzll(size);
+	*list = (power - 12) * 4 + (int) (size >> (power - 2) & 3);
+	if (*list >= SIZES)
+		*list = -1;
+	return size;
 }
 
 void *
 bifang_host_alloc(const BfHost *h, size_t size)
 {
 	void *ptr;
+	int list;
 
 	(void) h;
-	if (size < MAP_BYTES_MIN)
+	if (size < KEEP_BYTES_MIN)
 		return malloc(size);
 	if (size > SIZE_MAX / 4)
 		return NULL;
-	size = map_size(size);
-	for (int i = n_kept - 1; i >= 0; i--)
-		if (kept[i].size == size)
-		{
-			ptr = kept[i].ptr;
-			kept[i] = kept[--n_kept];
-			Assert(kept_bytes >= size);
-			kept_bytes -= size;
-			return ptr;
-		}
+	size = block_size(size, &list);
+	if (list >= 0 && kept[list] != NULL)
+	{
+		Kept *k = kept[list];
+
+		kept[list] = k->next;
+		Assert(room[size >= MAP_BYTES_MIN].bytes >= size);
+		room[size >= MAP_BYTES_MIN].bytes -= size;
+		return k;
+	}
+	if (size < MAP_BYTES_MIN)
+		return malloc(size);
 	ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return ptr == MAP_FAILED ? NULL : ptr;
 }
@@ -58,22 +77,30 @@ bifang_host_alloc(const BfHost *h, size_t size)
 void
 bifang_host_free(const BfHost *h, void *ptr, size_t size)
 {
+	bool large;
+	int list;
+
 	(void) h;
 	if (ptr == NULL)
 		return;
-	if (size < MAP_BYTES_MIN)
+	if (size < KEEP_BYTES_MIN)
 	{
 		free(ptr);
 		return;
 	}
-	size = map_size(size);
-	if (n_kept < KEEP_SLOTS && kept_bytes + size <= KEEP_BYTES_MAX)
+	size = block_size(size, &list);
+	large = size >= MAP_BYTES_MIN;
+	if (list >= 0 && room[large].bytes + size <= room[large].bytes_max)
 	{
-		kept[n_kept].ptr = ptr;
-		kept[n_kept++].size = size;
-		kept_bytes += size;
-		Assert(kept_bytes <= KEEP_BYTES_MAX);
+		Kept *k = ptr;
+
+		k->next = kept[list];
+		kept[list] = k;
+		room[large].bytes += size;
 		return;
 	}
-	munmap(ptr, size);
+	if (large)
+		munmap(ptr, size);
+	else
+		free(ptr);
 }
