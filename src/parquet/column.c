@@ -40,7 +40,7 @@ init(BfArena *a, BfiColumn *c, BfiShared *shared, int32_t leaf, BfError *err)
 	c->leaf_index = leaf;
 	c->leaf = &f->tree.leaves[leaf];
 	c->shared = shared;
-	BF_NEW(a, c->batch.codes, BF_BATCH_ROWS * 2, err);
+	BF_NEW_RAW(a, c->batch.codes, BF_BATCH_ROWS * 2, err);
 	c->chunk.window.source = f->source;
 	c->chunk.window.bytes = f->limits.window_bytes;
 	BF_TRY(bf_buffer_new(a, page_max + f->limits.window_bytes + WINDOW_EXTRA,

@@ -112,8 +112,8 @@ bf_parquet_scan_new_mapped(BfArena *a, BfParquetFile *f, const int32_t *columns,
 	if (n_columns > 0)
 	{
 		BF_TRY(bf_codec_context_new(a, &s->shared.codecs, err));
-		BF_NEW(a, s->shared.native, BF_BATCH_ROWS * 16, err);
-		BF_NEW(a, s->shared.dense, (BF_BATCH_ROWS + 1) * 16, err);
+		BF_NEW_RAW(a, s->shared.native, BF_BATCH_ROWS * 16, err);
+		BF_NEW_RAW(a, s->shared.dense, (BF_BATCH_ROWS + 1) * 16, err);
 	}
 	for (int32_t i = 0; i < n_columns; i++)
 		if (init_column(a, s, &s->columns[i], columns[i], mappings != NULL ? mappings[i] : NULL,

@@ -171,6 +171,7 @@ bifang_scan_restart(BifangScan *s)
 	bf_scan_next_alone(&s->turn.alone, s->turn.alone.step);
 	s->slice.row = 0;
 	s->slice.n = 0;
+	s->slice.rows_max = 0;
 }
 
 bool

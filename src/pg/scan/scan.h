@@ -127,9 +127,10 @@ typedef struct BifangScanOpen
 /* Rows of the batch that are Datums. */
 typedef struct BifangScanSlice
 {
-	uint16 *rows; /* of the batch, where not all count: which do */
-	int32 at;	  /* of those, the first that is not in a slice yet */
-	int32 row;	  /* next row of the slice to hand out */
+	uint16 *rows;	/* of the batch, where not all count: which do */
+	int32 at;		/* of those, the first that is not in a slice yet */
+	int32 row;		/* next row of the slice to hand out */
+	int32 rows_max; /* of the last one, while they grow; 0: none yet */
 	int32 n;
 } BifangScanSlice;
 

@@ -14,6 +14,11 @@
 /* Datums of a slice may take this much, one row's worth at least; wide rows make short slices. */
 #define SLICE_BYTES ((int64) 8 * 1024 * 1024)
 
+/* Rows of the first slice of a scan, and how many times as many each one behind it has: whoever
+ * wants one row has not made two thousand. */
+#define SLICE_ROWS_FIRST 64
+#define SLICE_ROWS_FACTOR 8
+
 static void
 fill_same(BifangColumn *c, int32 n, Datum value, bool isnull)
 {
@@ -135,6 +140,12 @@ bifang_scan_fill_slice(BifangScan *s)
 					   .n = bf_batch_n(b) - s->slice.at};
 
 	Assert(rows.n > 0 && rows.n <= BF_BATCH_ROWS);
+	if (s->slice.rows_max < BF_BATCH_ROWS)
+	{
+		s->slice.rows_max =
+			s->slice.rows_max == 0 ? SLICE_ROWS_FIRST : s->slice.rows_max * SLICE_ROWS_FACTOR;
+		rows.n = Min(rows.n, s->slice.rows_max);
+	}
 	for (int32 i = 0; i < s->cols.n; i++)
 		if (s->cols.list[i].vector >= 0)
 			rows.n = bifang_out_fit(s->cols.list[i].out, &b->cols[s->cols.list[i].vector], &rows,
@@ -167,7 +178,7 @@ bifang_scan_make_room(BifangScan *s)
 	{
 		BifangColumn *c = &s->cols.list[i];
 
-		c->values = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->values);
-		c->isnull = MemoryContextAllocZero(s->cxt, BF_BATCH_ROWS * sizeof *c->isnull);
+		c->values = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *c->values);
+		c->isnull = MemoryContextAlloc(s->cxt, BF_BATCH_ROWS * sizeof *c->isnull);
 	}
 }
