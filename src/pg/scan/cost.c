@@ -219,22 +219,18 @@ typedef struct Columns
 } Columns;
 
 void
-bifang_scan_widths(RelOptInfo *rel, Oid relid, BifangScanSize *size)
+bifang_scan_widths(TupleDesc desc, BifangScanSize *size)
 {
-	ListCell *lc;
-
-	size->widths = palloc0(((Size) rel->max_attr + 1) * sizeof *size->widths);
+	size->widths = palloc0(((Size) desc->natts + 1) * sizeof *size->widths);
 	size->width = 0;
-	foreach (lc, all_attrs(rel, relid))
+	for (int i = 0; i < desc->natts; i++)
 	{
-		AttrNumber att = (AttrNumber) lfirst_int(lc);
-		Oid type;
-		int32 typmod;
-		Oid collation;
+		const FormData_pg_attribute *att = TupleDescAttr(desc, i);
 
-		get_atttypetypmodcoll(relid, att, &type, &typmod, &collation);
-		size->widths[att] = get_typavgwidth(type, typmod);
-		size->width += size->widths[att];
+		if (att->attisdropped)
+			continue;
+		size->widths[att->attnum] = get_typavgwidth(att->atttypid, att->atttypmod);
+		size->width += size->widths[att->attnum];
 	}
 }
 

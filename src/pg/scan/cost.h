@@ -59,7 +59,7 @@ extern List *bifang_attrs_of(Node *node, RelOptInfo *rel, Oid relid);
 /* `rows`: of the list, as the planner believes them. */
 extern void bifang_scan_size(const BfScanList *l, Oid relid, double rows, BifangScanSize *out);
 /* The rest of it, which is the same whatever there is to read; in the current context. */
-extern void bifang_scan_widths(RelOptInfo *rel, Oid relid, BifangScanSize *size);
+extern void bifang_scan_widths(TupleDesc desc, BifangScanSize *size);
 extern void bifang_scan_cost(PlannerInfo *root, RelOptInfo *rel, const BifangScanAsk *ask,
 							 Cost *startup, Cost *run);
 

@@ -119,8 +119,9 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 	/* The server has asked for widths before it asked for the size. */
 	foreach (lc, attrs)
 		rel->attr_widths[lfirst_int(lc) - rel->min_attr] = 0;
-	table_close(relation, NoLock);
 	MemoryContextSwitchTo(old);
+	bifang_scan_widths(RelationGetDescr(relation), &info->size);
+	table_close(relation, NoLock);
 	MemoryContextDelete(cxt);
 }
 
@@ -138,7 +139,6 @@ bifangGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid foreigntableid)
 			info->pushed = lappend(info->pushed, lfirst(lc));
 	rel->fdw_private = info;
 	plan_size(root, rel, info, foreigntableid);
-	bifang_scan_widths(rel, foreigntableid, &info->size);
 	set_baserel_size_estimates(root, rel);
 	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples * info->part));
 }
