@@ -7,7 +7,8 @@
  *
  *   warn    says so, once for each time that it begins
  *   wait    waits until the lake has caught up. No ledger of the table is held meanwhile, and what
- *           the lake lacks are others' rows: nothing that it waits for waits for it
+ *           the lake lacks are others' rows: nothing that it waits for waits for it. A transaction
+ *           that has the table for itself, by an ALTER or bifang.roll() before, is warned instead
  *   error   fails, and nothing is written
  *
  * A backend that has found a table within its limits asks again after a fifth of a second.
@@ -19,6 +20,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -30,6 +32,7 @@
 #include "pg/lake/show.h"
 #include "pg/server/settings.h"
 #include "pg/server/version.h"
+#include "pg/write/locks.h"
 #include "pg/write/modify.h"
 
 PG_FUNCTION_INFO_V1(bifang_table_lag);
@@ -109,6 +112,29 @@ refuse(const BifangTable *t, const BfBacklog *b, BfLagOver over, int elevel)
 					 "tells what keeps it from that.")));
 }
 
+/* Has the transaction a lock that bifang.commit() waits for, and a worker goes away from? */
+static bool
+is_in_its_own_way(Oid relid, int64 table_id)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
+	for (LOCKMODE mode = ShareLock; mode <= AccessExclusiveLock; mode++)
+		if (bifang_lock_held(&tag, mode))
+			return true;
+	return bifang_table_is_locked(table_id, BIFANG_TABLE_MAINTAIN) ||
+		   bifang_table_is_locked(table_id, BIFANG_TABLE_DROP);
+}
+
+static BifangLagAction
+action_now(Oid relid, const BifangTable *t)
+{
+	BifangLagAction action = action_of(&t->options);
+
+	return action == BIFANG_LAG_WAIT && is_in_its_own_way(relid, t->row.id) ? BIFANG_LAG_WARN
+																			: action;
+}
+
 static void
 wait_for_lake(const BifangTable *t, const BfLagLimits *limits, BfBacklog *b, BfLagOver over)
 {
@@ -129,7 +155,7 @@ wait_for_lake(const BifangTable *t, const BfLagLimits *limits, BfBacklog *b, BfL
 }
 
 static void
-before_rows(const BifangTable *t)
+before_rows(Oid relid, const BifangTable *t)
 {
 	static struct
 	{
@@ -154,7 +180,7 @@ before_rows(const BifangTable *t)
 	last.table_id = 0;
 	over = look(t, &limits, &b);
 	if (over != BF_LAG_WITHIN)
-		switch (action_of(&t->options))
+		switch (action_now(relid, t))
 		{
 			case BIFANG_LAG_ERROR: refuse(t, &b, over, ERROR); break;
 			case BIFANG_LAG_WAIT: wait_for_lake(t, &limits, &b, over); break;

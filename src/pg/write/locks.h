@@ -59,7 +59,7 @@ typedef enum BifangWorkerRole
 extern bool bifang_claim_worker(Oid database, BifangWorkerRole role);
 extern bool bifang_has_worker(Oid database, BifangWorkerRole role);
 
-/* For assertions: does this backend hold it? */
+/* Does this backend hold it? */
 extern bool bifang_ledger_is_locked(int64 ledger_id);
 extern bool bifang_table_is_locked(int64 table_id, BifangTableLock mode);
 

@@ -42,6 +42,7 @@ typedef struct BifangModify
 	MemoryContextCallback unlink_on_reset;
 
 	/* Where the rows go. */
+	Oid relid;
 	BifangTable table;
 	BifangTarget target;
 	CommandId cid;
@@ -66,7 +67,7 @@ typedef struct BifangModify
 	int64 n_batches;
 } BifangModify;
 
-void (*bifang_modify_before_rows)(const BifangTable *t) = NULL;
+void (*bifang_modify_before_rows)(Oid relid, const BifangTable *t) = NULL;
 
 /* Statements that are running in this backend, outermost first. */
 static dlist_head running = DLIST_STATIC_INIT(running);
@@ -165,7 +166,8 @@ modify_begin(EState *estate, Relation rel)
 	BifangModify *m = palloc0(sizeof *m);
 	BfError err = {0};
 
-	bifang_options_get(RelationGetRelid(rel), &m->table.options);
+	m->relid = RelationGetRelid(rel);
+	bifang_options_get(m->relid, &m->table.options);
 	bifang_table_check_managed(&m->table.options, "insert into");
 	bifang_options_check_write(&m->table.options);
 	bifang_catalog_check_adopted();
@@ -249,7 +251,7 @@ add_row(BifangModify *m, TupleTableSlot *slot)
 					 &err);
 	if (m->writer == NULL && bifang_modify_before_rows != NULL &&
 		!bifang_writer_exists(m->target.table_id))
-		bifang_modify_before_rows(&m->table);
+		bifang_modify_before_rows(m->relid, &m->table);
 	/* At the statement's own level: an inner subtransaction that reads the table writes this
 	 * buffer out, and the ledger must not go when that aborts. */
 	if (m->writer == NULL || bifang_writer_retired(m->writer))

@@ -32,7 +32,7 @@ extern void bifangExecForeignTruncate(List *rels, DropBehavior behavior, bool re
 
 /* Called before the first row that a transaction writes into a table; may wait or raise. Set by who
  * looks after how far the lake is behind. */
-extern void (*bifang_modify_before_rows)(const BifangTable *t);
+extern void (*bifang_modify_before_rows)(Oid relid, const BifangTable *t);
 
 /* Rows that statements of this backend have buffered for the table go into its ledger and become
  * visible to commands after those statements'. table_id 0: of all tables. */

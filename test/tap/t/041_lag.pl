@@ -94,6 +94,17 @@ is(sql('SELECT count(*) FROM t WHERE w = 12'), '0', 'what was cancelled is not t
 my ($held, $room) = outcome($node, "SET statement_timeout = '60s'; BEGIN; INSERT INTO t VALUES (13, 1); SELECT bifang.commit('t') IS NOT NULL; INSERT INTO t SELECT 13, g FROM generate_series(1, 50) g; SELECT pg_sleep(0.5); INSERT INTO t VALUES (13, 2); COMMIT");
 is($held, 0, 'its own rows do not hold it up');
 
+# A transaction that has the table for itself would wait for its own end.
+for my $own ("ALTER FOREIGN TABLE t OPTIONS (ADD roll_age '100000')", "SELECT bifang.roll('t')")
+{
+	sql("SELECT bifang.commit('t')");
+	my ($rc, $out, $err) = outcome($node, "SET statement_timeout = '60s'; INSERT INTO t SELECT 13, g FROM generate_series(1, 11) g; BEGIN; $own; SELECT pg_sleep(0.5); INSERT INTO t VALUES (13, 3); COMMIT");
+
+	like("$rc $err", qr/^0 .*WARNING:  the lake is too far behind table public\.t: 11 rows/s, "nobody waits for himself: $own");
+}
+
+sql("SELECT bifang.commit('t')");
+
 # The worker makes room by itself, long before rows are old.
 sql('SELECT bifang.start_worker()');
 outcome($node, join '', map { "INSERT INTO t SELECT 14, g FROM generate_series(1, 11) g;\n" } 1 .. 3);
