@@ -115,6 +115,7 @@ note_database(HeapTuple tuple, Oid only)
 		mind(form->oid)->found = true;
 }
 
+/* One that takes no connections any more, or became a template, loses its worker as well. */
 static void
 forget_missing(void)
 {
@@ -128,7 +129,10 @@ forget_missing(void)
 			continue;
 		minded = foreach_delete_current(minded, lc);
 		if (m->handle != NULL)
+		{
+			TerminateBackgroundWorker(m->handle);
 			pfree(m->handle);
+		}
 		pfree(m);
 	}
 }

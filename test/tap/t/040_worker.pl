@@ -154,6 +154,13 @@ becomes($of_other, 'until it has it again');
 sql('CREATE DATABASE copied TEMPLATE other');
 pass('a database with a worker is copied');
 becomes($of_other, 'and gets it back');
+for my $option ('ALLOW_CONNECTIONS false', 'IS_TEMPLATE true')
+{
+	sql("ALTER DATABASE other $option");
+	becomes($of_other =~ s/= 1/= 0/r, "it loses it: $option");
+	sql('ALTER DATABASE other ALLOW_CONNECTIONS true IS_TEMPLATE false');
+	becomes($of_other, 'and gets it back');
+}
 sql('ALTER DATABASE copied RENAME TO renamed');
 pass('renamed');
 sql('DROP DATABASE other');
