@@ -98,7 +98,8 @@ sleep_until(int64 wake)
 static void
 set_session(void)
 {
-	static const char *const fixed[][2] = {{"search_path", "pg_catalog, pg_temp"},
+	static const char *const fixed[][2] = {{"role", "none"},
+										   {"search_path", "pg_catalog, pg_temp"},
 										   {"default_transaction_isolation", "read committed"},
 										   {"default_transaction_read_only", "off"},
 										   {"default_transaction_deferrable", "off"},

@@ -81,6 +81,14 @@ sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFA
 		RAISE EXCEPTION 'with %', (SELECT set_config('role', 'postgres', false));
 	END$$});
 becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error ~ 'within security-restricted operation'", 'which it can\'t exchange');
+my $c_garbage = sql("SELECT pg_get_functiondef('bifang.remove_garbage()'::regprocedure)");
+$ENV{PGOPTIONS} = '-c role=none';
+sql(q{ALTER DATABASE postgres SET role = nobody;
+	CREATE OR REPLACE FUNCTION bifang.remove_garbage() RETURNS integer LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'as % of %', current_user, session_user; END$$;
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'bifang worker'});
+becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error = 'as postgres of postgres'", 'whatever role sessions of the database begin with, that of the whole database is done as a superuser');
+sql("ALTER DATABASE postgres RESET role; $c_garbage");
+delete $ENV{PGOPTIONS};
 sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE C VOLATILE STRICT AS '$libdir/bifang_fdw', 'bifang_roll'});
 becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'and is done after all');
 
