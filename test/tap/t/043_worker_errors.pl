@@ -81,13 +81,22 @@ sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFA
 		RAISE EXCEPTION 'with %', (SELECT set_config('role', 'postgres', false));
 	END$$});
 becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error ~ 'within security-restricted operation'", 'which it can\'t exchange');
+# What sessions of the database begin with is not the worker's.
+my %session = ('role' => 'nobody', 'search_path' => 'public', 'default_transaction_isolation' => 'serializable', 'default_transaction_read_only' => 'on',
+	'default_transaction_deferrable' => 'on', 'statement_timeout' => '1d', 'lock_timeout' => '1d', 'idle_in_transaction_session_timeout' => '1d',
+	'bifang.as_of_snapshot' => '1', 'bifang.as_of_timestamp' => '2020-01-01', 'bifang.ref' => 'x');
 my $c_garbage = sql("SELECT pg_get_functiondef('bifang.remove_garbage()'::regprocedure)");
-$ENV{PGOPTIONS} = '-c role=none';
-sql(q{ALTER DATABASE postgres SET role = nobody;
-	CREATE OR REPLACE FUNCTION bifang.remove_garbage() RETURNS integer LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'as % of %', current_user, session_user; END$$;
+
+sql(join('; ', "LOAD 'bifang_fdw'", map { "ALTER DATABASE postgres SET $_ = '$session{$_}'" } keys %session));
+$ENV{PGOPTIONS} = '-c role=none -c default_transaction_read_only=off -c search_path=public';
+sql(q{CREATE OR REPLACE FUNCTION bifang.remove_garbage() RETURNS integer LANGUAGE plpgsql AS $$BEGIN
+		RAISE EXCEPTION 'as % of %, %', current_user, session_user, (SELECT string_agg(format('%s=%s', n, current_setting(n)), ' ') FROM unnest('{search_path,transaction_isolation,transaction_read_only,transaction_deferrable,
+			statement_timeout,lock_timeout,idle_in_transaction_session_timeout,bifang.as_of_snapshot,bifang.as_of_timestamp,bifang.ref}'::text[]) n);
+	END$$;
 	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'bifang worker'});
-becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error = 'as postgres of postgres'", 'whatever role sessions of the database begin with, that of the whole database is done as a superuser');
-sql("ALTER DATABASE postgres RESET role; $c_garbage");
+becomes("SELECT count(*) >= 1 FROM bifang.jobs WHERE error = 'as postgres of postgres, search_path=pg_catalog, pg_temp transaction_isolation=read committed transaction_read_only=off transaction_deferrable=off "
+	. "statement_timeout=0 lock_timeout=1min idle_in_transaction_session_timeout=0 bifang.as_of_snapshot= bifang.as_of_timestamp= bifang.ref='", 'what sessions of a database begin with is nothing to the worker');
+sql("ALTER DATABASE postgres RESET ALL; $c_garbage");
 delete $ENV{PGOPTIONS};
 sql(q{CREATE OR REPLACE FUNCTION bifang.roll("table" regclass, wait boolean DEFAULT false) RETURNS integer LANGUAGE C VOLATILE STRICT AS '$libdir/bifang_fdw', 'bifang_roll'});
 becomes("SELECT bool_and(l.state = 'offloaded') FROM bifang.ledgers l", 'and is done after all');
