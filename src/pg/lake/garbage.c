@@ -437,11 +437,14 @@ sweep_commits(Sweep *s, const BifangLakeTable *row, const BfIceTable *t)
 	}
 }
 
+/* There may be very many tables: nothing stays of one. */
 static bool
 sweep_table(void *arg, const BifangLakeTable *row)
 {
-	BfArena *arena =
-		bifang_arena(CurrentMemoryContext, "table metadata", BIFANG_ARENA_MAX_METADATA);
+	MemoryContext cxt =
+		AllocSetContextCreate(CurrentMemoryContext, "bifang swept table", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	BfArena *arena = bifang_arena(cxt, "table metadata", BIFANG_ARENA_MAX_METADATA);
 	BfIceTable *t;
 	BfError err = {0};
 
@@ -451,7 +454,8 @@ sweep_table(void *arg, const BifangLakeTable *row)
 		bifang_orphan_offloads(row, t, sweep_orphan, keep_unknown, arg);
 		sweep_commits(arg, row, t);
 	}
-	bifang_arena_free(arena);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
 	return true;
 }
 

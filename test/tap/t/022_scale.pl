@@ -138,5 +138,11 @@ SKIP:
 	chmod 0700, $outside or die $!;
 }
 
+# Very many tables: what is looked at of one is given back before the next.
+sql(q{DO $$BEGIN FOR i IN 1..400 LOOP EXECUTE format('CREATE FOREIGN TABLE many_%s (i int) SERVER lake', i); END LOOP; END$$});
+my $used = '(SELECT sum(used_bytes) FROM pg_backend_memory_contexts)';
+cmp_ok(sql("SET client_min_messages = error; LOAD 'bifang_fdw'; CREATE TEMP TABLE before AS SELECT $used AS n FROM bifang.ledgers LIMIT 1; CREATE TEMP TABLE after AS SELECT bifang.remove_garbage(), $used AS n; SELECT a.n - b.n FROM before b, after a"),
+	'<', 400 * 4000, 'remove_garbage keeps little of each of 400 tables');
+
 $node->stop;
 done_testing();
