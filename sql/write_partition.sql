@@ -42,6 +42,26 @@ SELECT bifang.create_table('wp', 'wp', 'bad', 'ts timestamp', '{day(ts), hour(ts
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int); DROP TABLE x; CREATE TABLE y (i int');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int primary key');
 SELECT bifang.create_table('wp', 'wp', 'bad', 'i int, i text');
+-- Another engine gives the table a new spec while rows wait: each gets the partition that it has by that one.
+CREATE FOREIGN TABLE respec (id int, day date) SERVER wp;
+INSERT INTO respec SELECT g, '2026-01-01'::date + g % 5 FROM generate_series(1, 1000) g;
+SET bifang.tail_limit = '8kB';
+INSERT INTO respec VALUES (0, '2026-01-09'), (-1, '2026-01-08');
+RESET bifang.tail_limit;
+SELECT metadata_location AS old, regexp_replace(metadata_location, '^file:/*', '/') AS path, regexp_replace(metadata_location, '^file:/*(.*)/[^/]*$', '/\1/00050-01234567-0123-0123-0123-0123456789ab.metadata.json') AS new
+	FROM bifang.iceberg_tables WHERE table_name = 'respec' \gset
+COPY (SELECT m || jsonb_build_object('partition-specs', m->'partition-specs' ||
+		'[{"spec-id": 1, "fields": [{"name": "day", "transform": "identity", "source-id": 2, "field-id": 1000}]}]', 'default-spec-id', 1, 'last-partition-id', 1000)
+	FROM (SELECT pg_read_file(:'path')::jsonb AS m) x) TO :'new';
+UPDATE bifang.iceberg_tables SET metadata_location = :'new', previous_metadata_location = :'old' WHERE table_name = 'respec';
+INSERT INTO respec SELECT g, '2026-01-01'::date + g % 5 FROM generate_series(1001, 1100) g;
+SELECT rows FROM bifang.commit('respec');
+SELECT partition, sum(rows) FROM bifang.files('respec') GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM respec WHERE day = '2026-01-03';
+SELECT files, rows FROM bifang.optimize('respec');
+SELECT count(*) FROM respec WHERE day = '2026-01-03';
+SELECT * FROM bifang.check('respec');
+
 SELECT bifang.create_table('wp', 'wp', 'events', 'i int');
 SELECT bifang.create_table('wp', 'wp', NULL, 'i int');
 CREATE FOREIGN TABLE bad (i int) SERVER wp OPTIONS (partition_by 'hour(i)');

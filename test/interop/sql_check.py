@@ -21,6 +21,7 @@ import pyarrow as pa
 import sqlalchemy
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import LongType, StringType
 
 DUCKDB = sys.argv[1] if len(sys.argv) > 1 else None
@@ -356,8 +357,16 @@ def check_optimize():
     check("their columns", [f.name for f in small.schema().fields], ["number", "score"])
     check("their rows", sorted((r["number"] or 0, r["score"]) for r in small.scan().to_arrow().to_pylist()),
           sorted((n or 0, s) for n, s in sql("SELECT number, score FROM small")))
+    # They change the spec while rows of ours wait: these get the partitions of the new one.
+    sql("INSERT INTO made SELECT g, 'n' || mod(g, 3) FROM generate_series(1000, 1099) g")
+    with CATALOG.load_table("theirs.made").update_spec() as update:
+        update.add_field("name", IdentityTransform(), "name")
+    check("committed under their spec", one("SELECT rows FROM bifang.commit('made')"), (100,))
+    check("ours by it", one("SELECT count(*) FROM made WHERE name = 'n1'"), (34,))
+
     # Tables of theirs, one of which says that it lies elsewhere.
-    check("their table optimized", one("SELECT rows FROM bifang.optimize('made')"), (1,))
+    check("their table optimized", one("SELECT rows FROM bifang.optimize('made')"), (101,))
+    check("theirs by it", CATALOG.load_table("theirs.made").scan(row_filter="name = 'n1'").count(), 34)
     check("main of made", CATALOG.load_table("theirs.made").scan().count(), one("SELECT count(*) FROM made")[0])
     check("Spark's table optimized", one("SELECT rows FROM bifang.optimize('orders')"), (10,))
     check("main of orders", CATALOG.load_table("shop.orders").current_snapshot().summary["total-records"], "120010")

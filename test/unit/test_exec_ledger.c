@@ -2,7 +2,6 @@
 #include "unit/lib/runner.h"
 
 #include "exec/read/ledger_bounds.h"
-#include "exec/read/ledger_first_rows.h"
 #include "exec/write/ledger_append.h"
 #include "exec/read/ledger_reader.h"
 #include "io/publish.h"
@@ -586,49 +585,6 @@ TEST(exec_ledger_damaged_rows)
 	EXPECT(strstr(test_err.text, "entry 1,") != NULL);
 	EXPECT(strstr(test_err.object, ".log") != NULL);
 	EXPECT_STR(test_err.column, "id");
-}
-
-typedef struct Visited
-{
-	int n;
-	int64_t next;
-	bool ok;
-} Visited;
-
-static BfStatus
-visit_first(void *arg, const BfSchema *schema, const BfBatch *row, BfRange entries, BfError *err)
-{
-	Visited *v = arg;
-
-	if (entries.first < v->next || entries.last < entries.first || row->n_rows != 1 ||
-		schema->n_fields != N_FIELDS || !check_row(row, 0, entries.first, all_fields, 10))
-		v->ok = false;
-	v->next = entries.last + 1;
-	v->n++;
-	if (v->n == 1000)
-		BF_FAIL(err, BF_ERR_HOST, "enough");
-	return BF_OK;
-}
-
-TEST(exec_ledger_first_rows)
-{
-	BfArena *a = test_arena();
-	const char *dir = make_ledger(a, 3000, 1, BF_CODEC_ZSTD, 20000, 10);
-	BfRangeSet ranges = ranges_of(a, "0-9_100-110_2990-2999");
-	Visited v = {0, 0, true};
-
-	REQUIRE_OK(bf_exec_ledger_first_rows(a, dir, NULL, &ranges, visit_first, &v, &test_err));
-	EXPECT(v.ok);
-	EXPECT_EQ(v.n, 31);
-	EXPECT_EQ(v.next, 3000);
-	v = (Visited){0, 0, true};
-	ranges = ranges_of(a, "0-2999");
-	EXPECT_FAIL(bf_exec_ledger_first_rows(a, dir, NULL, &ranges, visit_first, &v, &test_err),
-				BF_ERR_HOST, -1);
-	EXPECT_EQ(v.n, 1000);
-	ranges.n = 0;
-	REQUIRE_OK(
-		bf_exec_ledger_first_rows(a, "/nonexistent", NULL, &ranges, visit_first, &v, &test_err));
 }
 
 TEST(exec_ledger_append_chosen_rows)

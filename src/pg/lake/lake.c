@@ -29,7 +29,6 @@
 #include "utils/timestamp.h"
 
 #include "exec/read/ledger_reader.h"
-#include "exec/read/ledger_first_rows.h"
 #include "iceberg/commit.h"
 #include "pg/catalog/cache.h"
 #include "pg/lake/damage.h"
@@ -147,26 +146,16 @@ add_piece(Commit *c, BfRange range, BfError *err)
 	return BF_OK;
 }
 
+/* Row by row: a batch has rows of one partition only by the spec that it was written under, and
+ * another engine may have given the table a new one since. */
 static BfStatus
-visit_first_row(void *arg, const BfSchema *schema, const BfBatch *one_row, BfRange entries,
-				BfError *err)
-{
-	Commit *c = arg;
-
-	c->key->len = 0;
-	BF_TRY(bifang_partition_of_row(c->spec, schema, one_row, 0, c->values, c->key, err));
-	return add_piece(c, entries, err);
-}
-
-/* An offload file is read row by row: it was written before the lake named its rows. */
-static BfStatus
-read_offload(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet *ranges,
-			 BfError *err)
+read_rows(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet *ranges, BfError *err)
 {
 	const BfSchema *schema = c->t.ice->schema;
 	BfSchema sources = {.schema_id = schema->schema_id};
 	int32_t *fields = palloc(sizeof *fields * (Size) c->spec->n_fields);
 	BfProjection projection = {.schema = schema, .fields = fields, .want_entry = true};
+	bool offloaded = l->state == BIFANG_LEDGER_OFFLOADED;
 	BfReader *reader;
 	const BfBatch *batch;
 
@@ -180,8 +169,10 @@ read_offload(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet 
 		fields[projection.n_fields++] = f;
 		sources.fields[sources.n_fields++] = schema->fields[f];
 	}
-	BF_TRY(bf_exec_ledger_reader(arena, BF_LEDGER_OFFLOAD, l->offload_path, NULL, ranges,
-								 &projection, NULL, &reader, err));
+	BF_TRY(bf_exec_ledger_reader(arena, offloaded ? BF_LEDGER_OFFLOAD : BF_LEDGER_LIVE,
+								 offloaded ? l->offload_path : l->live_dir,
+								 bifang_ledger_tail(l, c->snap), ranges, &projection, NULL, &reader,
+								 err));
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -198,10 +189,10 @@ read_offload(Commit *c, BfArena *arena, const BifangLedger *l, const BfRangeSet 
 }
 
 static BfStatus
-pieces_of_offload(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfError *err)
+pieces_of_rows(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfError *err)
 {
-	BfArena *arena = bifang_arena(c->cxt, "offload file", BIFANG_ARENA_MAX_SCAN);
-	BfStatus status = read_offload(c, arena, l, ranges, err);
+	BfArena *arena = bifang_arena(c->cxt, "rows", BIFANG_ARENA_MAX_SCAN);
+	BfStatus status = read_rows(c, arena, l, ranges, err);
 
 	bifang_arena_free(arena);
 	return status;
@@ -212,11 +203,8 @@ collect_pieces(Commit *c, const BifangLedger *l, const BfRangeSet *ranges, BfErr
 {
 	c->n_pieces = 0;
 	c->key->len = 0;
-	if (c->spec != NULL && l->state == BIFANG_LEDGER_OFFLOADED)
-		return pieces_of_offload(c, l, ranges, err);
 	if (c->spec != NULL)
-		return bf_exec_ledger_first_rows(c->arena, l->live_dir, bifang_ledger_tail(l, c->snap),
-										 ranges, visit_first_row, c, err);
+		return pieces_of_rows(c, l, ranges, err);
 	for (int32_t i = 0; i < ranges->n; i++)
 		BF_TRY(add_piece(c, ranges->ranges[i], err));
 	return BF_OK;
