@@ -1,4 +1,4 @@
-/* Commits of logical files to their branch; the steps stand below. */
+/* The steps that commits are made of. */
 #include "iceberg/commit.h"
 
 #include "base/ascii.h"
@@ -6,17 +6,6 @@
 
 /* What Iceberg has without the property that says it. */
 #define METADATA_LOG_MAX 100
-
-/*
- * A commit of logical files, in order:
- *
- *   1. check the new files against the table's specs and against what is covered already
- *   2. collect main's manifests and the branch's logical ones
- *   3. write one manifest per spec, the branch's manifest list (and main's, if it has no snapshot)
- *   4. change a copy of the metadata tree and write it as the next version
- *
- * Nothing names the files of 3 until the caller's pointer names the file of 4.
- */
 
 BfStatus
 bfi_commit_check_file(const BfiCommit *c, const BfIceNewFile *f, BfError *err)
@@ -306,25 +295,6 @@ bfi_commit_add_snapshot(BfiCommit *c, const char *ref_name, int64_t id, int64_t 
 	return bfi_json_set(ref, "type", json_string("branch"), err);
 }
 
-static BfStatus
-add_empty_main(BfiCommit *c, BfError *err)
-{
-	static const char *const zeros[] = {"total-data-files",		  "total-delete-files",
-										"total-records",		  "total-files-size",
-										"total-position-deletes", "total-equality-deletes"};
-	const char *recorded;
-	json_t *summary;
-
-	BF_ASSERT(c->branch.main == NULL && c->table->metadata->snapshots.current_id == -1);
-	BF_TRY(bfi_commit_write_list(c, NULL, 0, c->main_id, -1, c->sequence_number, &recorded, err));
-	BF_TRY(bfi_commit_add_snapshot(c, BF_ICE_BRANCH_MAIN, c->main_id, -1, c->sequence_number,
-								   recorded, &summary, err));
-	BF_TRY(bfi_json_set(summary, "operation", json_string("append"), err));
-	for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
-		BF_TRY(bfi_commit_set_count(summary, zeros[i], 0, err));
-	return bfi_commit_log_main(c, err);
-}
-
 BfStatus
 bfi_commit_log_main(BfiCommit *c, BfError *err)
 {
@@ -364,8 +334,8 @@ log_metadata(BfiCommit *c, BfError *err)
 	return BF_OK;
 }
 
-static BfStatus
-random_id(const BfiCommit *c, int64_t *out, BfError *err)
+BfStatus
+bfi_commit_new_id(const BfiCommit *c, int64_t *out, BfError *err)
 {
 	const BfHost *host = bf_arena_host(c->arena);
 
@@ -426,8 +396,8 @@ bfi_commit_begin(BfiCommit *c, BfError *err)
 	c->branch.main = bf_ice_ref(m, BF_ICE_BRANCH_MAIN);
 	c->branch.branch_head = bf_ice_ref(m, BF_ICE_BRANCH_BIFANG);
 	c->sequence_number = m->last_sequence_number + 1;
-	BF_TRY(random_id(c, &c->main_id, err));
-	BF_TRY(random_id(c, &c->snapshot_id, err));
+	BF_TRY(bfi_commit_new_id(c, &c->main_id, err));
+	BF_TRY(bfi_commit_new_id(c, &c->snapshot_id, err));
 	c->root = json_deep_copy(m->json);
 	BF_TRY(bfi_json_own(c->arena, c->root, err));
 	return m->format_version == 1 ? bfi_metadata_upgrade(m, host, c->root, err) : BF_OK;
@@ -472,51 +442,6 @@ bfi_commit_init(BfiCommit *c, BfArena *a, const BfIceTable *t, const BfIceNewFil
 					 .files = files,
 					 .n_files = n_files,
 					 .branch = {.arena = a, .table = t}};
-}
-
-static BfStatus
-commit(BfiCommit *c, const BfCoverage *covered, const char **metadata_path, BfError *err)
-{
-	json_t *summary;
-
-	for (int32_t i = 0; i < c->n_files; i++)
-	{
-		BF_TRY(bf_check_cancel(bf_arena_host(c->arena), err));
-		if (!bf_is_logical_path(c->files[i].path))
-			BF_FAIL(err, BF_ERR_VALUE, "%.300s is not the name of a logical file",
-					c->files[i].path);
-		BF_TRY(bfi_commit_check_file(c, &c->files[i], err));
-	}
-	BF_TRY(bfi_commit_begin(c, err));
-	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->specs.n, err));
-	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
-	c->parent_id = c->branch.branch_head != NULL ? c->branch.branch_head->id
-				   : c->branch.main != NULL		 ? c->branch.main->id
-												 : c->main_id;
-	if (c->branch.main == NULL)
-	{
-		BF_TRY(add_empty_main(c, err));
-		c->sequence_number++;
-	}
-	BF_TRY(bfi_commit_add_manifests(c, c->snapshot_id, err));
-	BF_ASSERT(c->branch.n_list > 0 || c->n_files == 0);
-	BF_TRY(bfi_commit_end_branch(c, "append", &summary, err));
-	return bfi_commit_finish(c, metadata_path, err);
-}
-
-BfStatus
-bf_ice_commit_logical(BfArena *a, const BfIceTable *t, const BfIceNewFile *files, int32_t n_files,
-					  const BfCoverage *covered, const char **metadata_path, int64_t *snapshot_id,
-					  BfError *err)
-{
-	BfiCommit *c;
-
-	BF_NEW(a, c, 1, err);
-	bfi_commit_init(c, a, t, files, n_files);
-	if (commit(c, covered, metadata_path, err) != BF_OK)
-		return bf_error_object(err, t->metadata_path);
-	*snapshot_id = c->snapshot_id;
-	return BF_OK;
 }
 
 BfStatus

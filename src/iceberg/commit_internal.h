@@ -28,6 +28,8 @@ typedef struct BfiCommit
 
 extern void bfi_commit_init(BfiCommit *c, BfArena *a, const BfIceTable *t,
 							const BfIceNewFile *files, int32_t n_files);
+/* That no snapshot of the table has. */
+extern BfStatus bfi_commit_new_id(const BfiCommit *c, int64_t *out, BfError *err) BF_MUST_CHECK;
 /* Does the table's spec fit the file's values? */
 extern BfStatus
 bfi_commit_check_file(const BfiCommit *c, const BfIceNewFile *f, BfError *err) BF_MUST_CHECK;
