@@ -33,20 +33,28 @@ bfi_commit_check_file(const BfiCommit *c, const BfIceNewFile *f, BfError *err)
 	return BF_OK;
 }
 
-/* The summary of one partition field over the files of a spec. */
+/* The bytes of a bound, in the commit's memory: the value may be of a manifest that was read. */
 static BfStatus
-summarise_field(const BfiCommit *c, const BfIceSpec *spec, int32_t field, BfiPartitionSummary *s,
-				BfError *err)
+keep_bound(const BfiCommit *c, const BfValue *v, BfView *out, BfError *err)
+{
+	BfView bytes;
+
+	BF_TRY(bfi_single_value(c->arena, v, &bytes, err));
+	return bfi_copy_view(c->arena, bytes, out, err);
+}
+
+static BfStatus
+summarise_field(const BfiCommit *c, const BfiNewEntry *entries, int32_t n, int32_t field,
+				BfiPartitionSummary *s, BfError *err)
 {
 	const BfValue *low = NULL, *high = NULL;
 
-	BF_ASSERT(field >= 0 && field < spec->n_fields);
-	*s = (BfiPartitionSummary){.contains_nan = 0};
-	for (int32_t i = 0; i < c->n_files; i++)
+	for (int32_t i = 0; i < n; i++)
 	{
-		const BfValue *v = &c->files[i].partition[field];
+		const BfValue *v = &entries[i].file->partition[field];
 
-		if (c->files[i].spec_id != spec->spec_id)
+		BF_ASSERT(field < entries[i].file->n_partition);
+		if (entries[i].status == BF_ICE_DELETED)
 			continue;
 		if (v->is_null)
 			s->contains_null = true;
@@ -61,8 +69,18 @@ summarise_field(const BfiCommit *c, const BfIceSpec *spec, int32_t field, BfiPar
 	BF_ASSERT((low == NULL) == (high == NULL));
 	if (low == NULL)
 		return BF_OK;
-	BF_TRY(bfi_single_value(c->arena, low, &s->lower, err));
-	return bfi_single_value(c->arena, high, &s->upper, err);
+	BF_TRY(keep_bound(c, low, &s->lower, err));
+	return keep_bound(c, high, &s->upper, err);
+}
+
+BfStatus
+bfi_commit_summaries(const BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry *entries,
+					 int32_t n, BfiPartitionSummary **out, BfError *err)
+{
+	BF_NEW(c->arena, *out, spec->n_fields, err);
+	for (int32_t i = 0; i < spec->n_fields; i++)
+		BF_TRY(summarise_field(c, entries, n, i, &(*out)[i], err));
+	return BF_OK;
 }
 
 static BfStatus
@@ -112,9 +130,7 @@ add_manifest(BfiCommit *c, const BfIceSpec *spec, int64_t snapshot_id, BfError *
 	m->added_snapshot_id = snapshot_id;
 	BF_ASSERT(m->added_files > 0 && m->existing_files == 0 && m->deleted_files == 0);
 	e->n_summaries = spec->n_fields;
-	BF_NEW(c->arena, e->summaries, spec->n_fields, err);
-	for (int32_t i = 0; i < spec->n_fields; i++)
-		BF_TRY(summarise_field(c, spec, i, &e->summaries[i], err));
+	BF_TRY(bfi_commit_summaries(c, spec, entries, m->added_files, &e->summaries, err));
 	c->branch.n_list++;
 	return BF_OK;
 }

@@ -26,6 +26,9 @@ bf_ice_create(BfArena *a, const char *dir, const char *location, const BfSchema 
 			  const char *const *property_values, int32_t n_properties, const char **metadata_path,
 			  BfError *err) BF_MUST_CHECK;
 
+/* Of the ranges in a logical file's name; the catalog of some engines holds 1000. */
+#define BF_ICE_RANGES_TEXT_MAX 600
+
 typedef struct BfIceNewFile
 {
 	const char *path;	/* bifang:// name; of a Parquet file where it is */

@@ -138,6 +138,7 @@ keep_branch(Expiry *e, Snapshot *head, int64_t min_snapshots, int64_t max_age, B
 	bool enough = false;
 	int64_t n = 0;
 
+	BF_ASSERT(head != NULL && min_snapshots >= 1);
 	for (Snapshot *s = head; s != NULL; s = find(e, s->parent_id))
 	{
 		BF_DATA(err, n++ <= e->n, -1, "snapshots: the parents of %lld go round in a circle",

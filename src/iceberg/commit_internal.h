@@ -39,6 +39,10 @@ extern BfStatus bfi_commit_begin(BfiCommit *c, BfError *err) BF_MUST_CHECK;
 extern BfStatus
 bfi_commit_write_manifest(BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry *entries,
 						  int32_t n, BfIceManifest *m, BfError *err) BF_MUST_CHECK;
+/* One per field of the spec, over the files of the lines that are not DELETED. */
+extern BfStatus
+bfi_commit_summaries(const BfiCommit *c, const BfIceSpec *spec, const BfiNewEntry *entries,
+					 int32_t n, BfiPartitionSummary **out, BfError *err) BF_MUST_CHECK;
 /* A manifest of the new files per spec, at the end of the branch's list. */
 extern BfStatus
 bfi_commit_add_manifests(BfiCommit *c, int64_t snapshot_id, BfError *err) BF_MUST_CHECK;
@@ -77,6 +81,10 @@ extern BfStatus bfi_commit_set_coverage(BfiCommit *c, json_t *object, const char
 extern BfStatus bfi_commit_expire(BfiCommit *c, const BfIceExpiry *rule, BfIceExpired *gone,
 								  BfError *err) BF_MUST_CHECK;
 
+/* commit_merge.c: after the branch was collected. Sets the parent of the commit's own snapshot when
+ * it makes one before it. */
+extern BfStatus bfi_commit_merge(BfiCommit *c, BfError *err) BF_MUST_CHECK;
+
 /* commit_rewrite.c */
 
 /* Lines of manifests on their way into a new one; all of one spec. */
@@ -98,6 +106,8 @@ extern void bfi_rewrite_begin(BfiRewrite *r, BfiCommit *c, BfArena *arena,
 							  bool (*goes)(void *arg, const BfIceFile *file), void *arg);
 extern BfStatus
 bfi_rewrite_read(BfiRewrite *r, const BfIceManifest *old, BfError *err) BF_MUST_CHECK;
+extern BfStatus
+bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, BfError *err) BF_MUST_CHECK;
 /* Sequence number and snapshot of r->manifest are the caller's to set before. */
 extern BfStatus bfi_rewrite_write(BfiRewrite *r, BfError *err) BF_MUST_CHECK;
 /* BF_ERR_CORRUPT: negative, or too much. */

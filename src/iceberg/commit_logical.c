@@ -3,10 +3,11 @@
  *
  *   1. check the new files against the table's specs and against what is covered already
  *   2. collect main's manifests and the branch's logical ones
- *   3. write one manifest per spec, the branch's manifest list (and main's, if it has no snapshot)
- *   4. change a copy of the metadata tree and write it as the next version
+ *   3. if those are many, make them fewer, in a snapshot of its own (commit_merge.c)
+ *   4. write one manifest per spec, the branch's manifest list (and main's, if it has no snapshot)
+ *   5. change a copy of the metadata tree and write it as the next version
  *
- * Nothing names the files of 3 until the caller's pointer names the file of 4.
+ * Nothing names the files of 3 and 4 until the caller's pointer names the file of 5.
  */
 #include "iceberg/commit_internal.h"
 
@@ -44,10 +45,11 @@ commit(BfiCommit *c, const BfCoverage *covered, const char **metadata_path, BfEr
 	}
 	BF_TRY(bfi_commit_begin(c, err));
 	BF_TRY(bfi_branch_collect(&c->branch, c->table->metadata->specs.n, err));
-	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
 	c->parent_id = c->branch.branch_head != NULL ? c->branch.branch_head->id
 				   : c->branch.main != NULL		 ? c->branch.main->id
 												 : c->main_id;
+	BF_TRY(bfi_commit_merge(c, err));
+	BF_TRY(bfi_branch_add(&c->branch, c->files, c->n_files, covered, err));
 	if (c->branch.main == NULL)
 	{
 		BF_TRY(add_empty_main(c, err));

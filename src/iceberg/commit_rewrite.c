@@ -81,6 +81,16 @@ visit_line(void *arg, const BfIceFile *file, BfError *err)
 	return BF_OK;
 }
 
+BfStatus
+bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, BfError *err)
+{
+	BF_TRY(grow(r, err));
+	r->manifest.added_files++;
+	BF_TRY(bfi_count_add(&r->manifest.added_rows, file->record_count, err));
+	r->entries[r->n++] = (BfiNewEntry){BF_ICE_ADDED, r->c->snapshot_id, -1, -1, file};
+	return BF_OK;
+}
+
 void
 bfi_rewrite_begin(BfiRewrite *r, BfiCommit *c, BfArena *arena,
 				  bool (*goes)(void *arg, const BfIceFile *file), void *arg)
@@ -115,7 +125,8 @@ bfi_rewrite_write(BfiRewrite *r, BfError *err)
 	const BfIceSpec *spec;
 
 	BF_ASSERT(r->n > 0);
-	BF_ASSERT(r->n == r->manifest.existing_files + r->manifest.deleted_files);
+	BF_ASSERT(r->n ==
+			  r->manifest.added_files + r->manifest.existing_files + r->manifest.deleted_files);
 	spec = bf_ice_spec(r->c->table->metadata, r->entries[0].file->spec_id);
 	BF_NEVER(err, spec == NULL);
 	if (r->manifest.min_sequence_number < 0)

@@ -168,6 +168,11 @@ extern bool bfi_value_is_nan(const BfValue *v);
 extern BfStatus
 bfi_metrics_again(BfArena *a, const BfIceFileMetrics *m, BfView *out, BfError *err) BF_MUST_CHECK;
 
+/* What is known of two files that become one; *out may be x. */
+extern BfStatus
+bfi_metrics_union(BfArena *a, const BfIceMetadata *m, const BfIceFileMetrics *x,
+				  const BfIceFileMetrics *y, BfIceFileMetrics *out, BfError *err) BF_MUST_CHECK;
+
 /* commit_avro.c */
 
 typedef struct BfiPartitionSummary

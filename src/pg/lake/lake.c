@@ -48,7 +48,6 @@ PG_FUNCTION_INFO_V1(bifang_settle);
 
 #define COMMIT_TRIES 10
 #define SETTLED_MAX 100
-#define RANGES_TEXT_MAX 600 /* of a logical file's name; the catalog of some engines holds 1000 */
 
 /* Entries of one ledger that belong to one partition. */
 typedef struct Piece
@@ -311,7 +310,7 @@ add_ledger(Commit *c, const BifangLedger *l, const BfRangeSet *uncovered)
 		while (start + n < c->n_pieces && same_key(&p[0], &p[n]))
 		{
 			text += range_text_bytes(p[n].range);
-			if (n > 0 && text > RANGES_TEXT_MAX)
+			if (n > 0 && text > BF_ICE_RANGES_TEXT_MAX)
 				break;
 			n++;
 		}

@@ -14,6 +14,7 @@ srand($seed);
 note "seed $seed";
 
 my $node = new_lake('crash', 'bifang.ledger_size_max' => '256kB', 'bifang.garbage_grace' => 0);
+$node->safe_psql('postgres', "SELECT bifang.set_property('$_', 'commit.manifest.min-count-to-merge', '4')") for 't', 'p';
 my %next = (1 => 0, 2 => 0, 3 => 0);
 
 # Transactions of different sizes, some rolled back, some with a savepoint.

@@ -78,6 +78,7 @@ sub step
 }
 
 my $node = new_lake('random', 'bifang.garbage_grace' => 0, 'bifang.ledger_size_max' => '128kB', 'deadlock_timeout' => '50ms');
+$node->safe_psql('postgres', "SELECT bifang.set_property('$_', 'commit.manifest.min-count-to-merge', '4')") for 't', 'p';
 my @runs;
 
 for my $w (1 .. $sessions)
