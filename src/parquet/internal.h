@@ -276,6 +276,8 @@ typedef struct BfiKeptPage
 	BfiPageHeader header;
 	bool verified;	  /* its checksum, if it has one */
 	int32_t n_values; /* of a data page: its levels were looked at */
+	int32_t rg;		  /* whose it is: a bad footer has two chunks in one place, which mean by its */
+	int32_t leaf;	  /* bytes different things */
 	size_t header_bytes;
 	size_t level_bytes;
 } BfiKeptPage;

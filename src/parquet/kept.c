@@ -29,7 +29,8 @@ bfi_kept_find(const BfiColumn *c)
 		return NULL;
 	k = (const BfiKeptPage *) (const void *) pages->find(pages, c->shared->arena,
 														 c->chunk.next_page);
-	if (k == NULL || (c->file->limits.verify_crc && !k->verified))
+	if (k == NULL || k->rg != c->chunk.rg || k->leaf != c->leaf_index ||
+		(c->file->limits.verify_crc && !k->verified))
 		return NULL;
 	BF_ASSERT(k->header_bytes > 0 && k->header.uncompressed_bytes >= 0);
 	return k;
@@ -56,6 +57,8 @@ bfi_kept_note(const BfiColumn *c, BfiLeftPage *left, const BfiPageHeader *h, siz
 		.is = {.header = *h,
 			   .verified = c->file->limits.verify_crc || (h->seen & BFI_PH_CRC) == 0,
 			   .n_values = c->page.n_values,
+			   .rg = c->chunk.rg,
+			   .leaf = c->leaf_index,
 			   .header_bytes = header_bytes,
 			   .level_bytes = levels.len},
 		.levels = levels,

@@ -54,7 +54,7 @@ struct BfParquetKeeper
 	/* What was kept of the page whose header is at that place of the file, until `a` is freed;
 	 * NULL: nothing. */
 	const uint8_t *(*find)(BfParquetKeeper *p, BfArena *a, int64_t at);
-	/* A copy of the parts, one behind the other, where there is room. */
+	/* A copy of the parts, one behind the other, where there is room, instead of what was kept. */
 	void (*keep)(BfParquetKeeper *p, int64_t at, const BfView *parts, int32_t n_parts);
 };
 

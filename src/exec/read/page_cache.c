@@ -161,10 +161,14 @@ keep(BfParquetKeeper *base, int64_t at, const BfView *parts, int32_t n_parts)
 	BfLruItem *item;
 	BfError ignored;
 	char key[17];
+	Page *before;
 
 	key_of(f, at, key);
-	if (look(f, at, key) != NULL || bf_lru_item_new(f->lru, "Parquet page", key, sizeof(Page),
-													bytes_max + EXTRA, &item, &ignored) != BF_OK)
+	before = look(f, at, key);
+	if (before != NULL)
+		bf_lru_evict(f->lru, &before->item);
+	if (bf_lru_item_new(f->lru, "Parquet page", key, sizeof(Page), bytes_max + EXTRA, &item,
+						&ignored) != BF_OK)
 		return;
 	if (fill((Page *) item, f, at, parts, n_parts, &ignored) != BF_OK ||
 		bf_arena_bytes(item->arena) > f->lru->bytes_max)
