@@ -20,6 +20,7 @@ typedef struct ManifestRead
 	const BfIceSpec *spec;
 	BfType *partition_types; /* of the spec's fields; NULL = as in the file */
 	bool numbered;			 /* its header has a version that has sequence numbers */
+	bool of_data;			 /* its list and its header say so */
 	int64_t next_row_id;	 /* of the next file without one; -1 = none inherits any */
 	BfIceFileVisit visit;
 	void *arg;
@@ -250,6 +251,9 @@ read_data_file(const ManifestRead *r, const BfAvroValue *data_file, BfIceFile *f
 			(long long) content);
 	BF_DATA(err, content != BF_ICE_DATA || !r->manifest->deletes, -1,
 			"a manifest of deletes has a data file: %.300s", file->path);
+	/* Its rows would be missing, and whether anybody noticed would depend on what is pruned. */
+	BF_DATA(err, content == BF_ICE_DATA || !r->of_data, -1,
+			"a manifest of data has a delete file: %.300s", file->path);
 	file->content = (BfIceContent) content;
 	BF_TRY(bfi_record_number(data_file, 103, "record_count", NULL, NULL, &file->record_count, err));
 	/* Migrations of Avro tables don't count. */
@@ -396,18 +400,24 @@ check_header_spec(const ManifestRead *r, BfArena *own, const BfAvroReader *reade
 	return BF_OK;
 }
 
+static bool
+header_says_data(const BfAvroReader *reader)
+{
+	BfView content;
+
+	return bf_avro_metadata(reader, "content", &content) && content.len == 4 &&
+		   memcmp(content.ptr, "data", 4) == 0;
+}
+
 /* What the list says of the manifest must not be what its header denies: else data would be taken
  * for deletes, and values for those of another partition field. */
 static BfStatus
 check_header(const BfIceManifest *m, const BfAvroReader *reader, BfError *err)
 {
 	int32_t spec_id = header_number(reader, "partition-spec-id");
-	BfView content;
 
-	BF_DATA(err,
-			!m->deletes || !bf_avro_metadata(reader, "content", &content) || content.len != 4 ||
-				memcmp(content.ptr, "data", 4) != 0,
-			-1, "the manifest is one of data, but the manifest list has it for one of deletes");
+	BF_DATA(err, !m->deletes || !header_says_data(reader), -1,
+			"the manifest is one of data, but the manifest list has it for one of deletes");
 	BF_DATA(err, spec_id < 0 || m->spec_id < 0 || spec_id == m->spec_id, -1,
 			"the manifest belongs to partition spec %d, but the manifest list says %d", spec_id,
 			m->spec_id);
@@ -452,6 +462,7 @@ read_entries(ManifestRead *r, BfArena *own, BfArena *row, BfSource *source, BfEr
 	bf_avro_mark_opaque(reader, 1);
 	BF_TRY(check_header(r->manifest, reader, err));
 	r->numbered = header_number(reader, "format-version") > 1;
+	r->of_data = !r->manifest->deletes && header_says_data(reader);
 	BF_TRY(choose_spec(r, own, reader, err));
 	BF_TRY(check_header_spec(r, own, reader, err));
 	for (int64_t n = 1;; n++)

@@ -385,27 +385,40 @@ TEST(iceberg_deletes_damaged)
 	}
 }
 
-/* Lists that call a manifest of deletes one of data: the entries tell. */
+/* Lists that call a manifest of deletes one of data: the entries tell, but where the header says
+ * data too. */
 TEST(iceberg_deletes_in_data_manifest)
 {
-	Build b = {.n = 0};
+	static const char *const headers[] = {NULL, "deletes", "data"};
 	const BfValue *five = make_i64(5);
-	BfIceTable *t;
-	BfIcePlan *p;
-	MakeFile *f;
 
-	add_data(&b, "a", 0, five, 10);
-	f = add(&b, 0, false);
-	f->content = BF_ICE_POSITION_DELETES;
-	f->path = below("p");
-	f->sequence = 10;
-	f->n_partition = 1;
-	f->partition = five;
-	t = build_table(&b);
-	REQUIRE(t != NULL);
-	REQUIRE_OK(plan(t, NULL, NULL, &p));
-	EXPECT_STR(deletes_of(p, "a"), "|p|");
-	EXPECT_EQ(p->n_files, 1);
+	for (int i = 0; i < 3; i++)
+	{
+		Build b = {.n = 0};
+		BfIceTable *t;
+		BfIcePlan *p;
+		MakeFile *f;
+
+		add_data(&b, "a", 0, five, 10);
+		f = add(&b, 0, false);
+		f->content = BF_ICE_POSITION_DELETES;
+		f->path = below("p");
+		f->sequence = 10;
+		f->n_partition = 1;
+		f->partition = five;
+		b.manifests[0].header_content = headers[i];
+		t = build_table(&b);
+		REQUIRE(t != NULL);
+		if (i == 2)
+		{
+			EXPECT_FAIL(plan(t, NULL, NULL, &p), BF_ERR_CORRUPT, -1);
+			EXPECT(strstr(test_err.text, "a manifest of data has a delete file") != NULL);
+			continue;
+		}
+		REQUIRE_OK(plan(t, NULL, NULL, &p));
+		EXPECT_STR(deletes_of(p, "a"), "|p|");
+		EXPECT_EQ(p->n_files, 1);
+	}
 }
 
 /* --- Random tables --------------------------------------------------------------------------- */
