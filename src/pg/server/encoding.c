@@ -57,10 +57,11 @@ bifang_from_utf8(const char *text)
 
 	if (is_ascii(text))
 		return unconstify(char *, text);
-	if (bifang_same_encoding())
-		return pg_verifymbstr(text, n, true) ? unconstify(char *, text) : NULL;
+	/* SQL_ASCII would take anything, but not give it back. */
 	if (!pg_verify_mbstr(PG_UTF8, text, n, true))
 		return NULL;
+	if (bifang_same_encoding())
+		return unconstify(char *, text);
 	to = palloc(BIFANG_CONVERTED_MAX(n));
 	return bifang_convert_utf8((const uint8 *) text, n, to) == n ? to : NULL;
 }
@@ -86,9 +87,11 @@ bifang_shown(const char *text)
 
 	if (is_ascii(text))
 		return text;
+	if (!pg_verify_mbstr(PG_UTF8, text, left, true))
+		return question_marks(text);
 	if (bifang_same_encoding())
-		return pg_verifymbstr(text, left, true) ? text : question_marks(text);
-	if (!IsTransactionState() || !pg_verify_mbstr(PG_UTF8, text, left, true))
+		return text;
+	if (!IsTransactionState())
 		return question_marks(text);
 	to = shown = palloc(BIFANG_CONVERTED_MAX(left));
 	for (;;)

@@ -5,7 +5,7 @@
  * Names of columns and tables, paths and option values are the database's text where SQL has them
  * and UTF-8 below: options are converted when they are taken, names where they are looked for or
  * declared, texts of files where they are shown. In databases in UTF-8 or SQL_ASCII nothing
- * changes.
+ * changes, but what is not UTF-8 is no text of the lake in SQL_ASCII either.
  */
 #ifndef BIFANG_PG_SERVER_ENCODING_H
 #define BIFANG_PG_SERVER_ENCODING_H

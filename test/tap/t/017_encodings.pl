@@ -133,6 +133,22 @@ for my $case (@cases)
 	is(rows($db, "SELECT * FROM bifang.commit('o') \\g /dev/null\nSELECT * FROM o"), $good, "$encoding: its commit");
 }
 
+# SQL_ASCII takes any bytes for text, the lake only UTF-8: one file whose name is not leaves the others
+# alone.
+{
+	my $place = "$dir/ascii";
+
+	mkdir $place or die;
+	copy("$data/encoding/latin.parquet", "$place/a.parquet") or die;
+	copy("$data/encoding/latin.parquet", "$place/b\xff.parquet") or die;
+	copy("$data/encoding/latin.parquet", bytes("$place/ü.parquet")) or die;
+	$node->safe_psql('postgres', "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0");
+	rows('ascii', 'CREATE EXTENSION bifang_fdw; CREATE SERVER lake FOREIGN DATA WRAPPER bifang_fdw');
+	my (undef, $said) = run_sql('ascii', "IMPORT FOREIGN SCHEMA x FROM SERVER lake INTO public OPTIONS (format 'parquet', location '$place/*.parquet')");
+	like($said, qr/^\S*\s*WARNING:  table "b\?" is left out: its path cannot be text of this database$/, 'SQL_ASCII: a name that is not UTF-8');
+	is(rows('ascii', 'SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM "ü")'), '3|3', 'SQL_ASCII: the other files');
+}
+
 # The case of names and keywords is ASCII's, whatever the locale.
 SKIP:
 {
