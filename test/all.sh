@@ -77,6 +77,19 @@ step() {
 	return $rc
 }
 
+# As a server that the extension was installed into.
+installcheck() {
+	test/server.sh start installed fresh || return 1
+	(
+		eval "$(test/server.sh env installed)"
+		unset BIFANG_TEST_DATA
+		test/regress.sh --installed read_caches read_parquet
+	)
+	local rc=$?
+	test/server.sh drop installed
+	return $rc
+}
+
 make="make --no-print-directory -j${JOBS:-2}"
 step core work $make core
 step lint-needs work test/lint/needs.sh build/core/core.so
@@ -100,6 +113,7 @@ fi
 # What changes things runs with the assertions compiled in.
 if CHECKED=1 step stage-checked work $make stage; then
 	step regress regress test/regress.sh
+	step installcheck regress installcheck
 	step isolation regress test/isolation.sh
 	step tap tap test/tap.sh
 fi

@@ -41,6 +41,8 @@ if [ "$installed" = yes ]; then
 	BIFANG_TEST_DATA=$copy/data
 	cp -r "$ROOT/test/data" "$BIFANG_TEST_DATA"
 	chmod -R a+rX "$copy"
+	# Files that have just changed are not kept in caches.
+	find "$copy" -type f -exec touch -d 2020-01-01 {} +
 	export BIFANG_TEST_DATA
 	PGBIN=$("$PG_CONFIG" --bindir)
 	PGHOST=${PGHOST:-$("$PGBIN/psql" -X -A -t -d postgres -c 'SHOW unix_socket_directories' | cut -d, -f1)}
