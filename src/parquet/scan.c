@@ -24,8 +24,12 @@ struct BfParquetScan
 	int64_t row;	   /* of the row group: the next */
 	int64_t n_rows;	   /* of the row group */
 	int64_t first_row; /* of the row group in the file */
+	bool begun;		   /* a batch has been read */
 	BfBatch batch;
 };
+
+/* Rows of the first batch of a scan: whoever wants one row has not decoded two thousand. */
+#define FIRST_ROWS 256
 
 /* Names the file and the column in an error that has come up from one of its parts. */
 static BfStatus
@@ -278,12 +282,14 @@ BfStatus
 bf_parquet_scan_next_early(BfParquetScan *s, int64_t end, const BfBatch **out, BfError *err)
 {
 	int64_t left = (end < s->n_rows ? end : s->n_rows) - s->row;
+	int32_t most = s->begun ? BF_BATCH_ROWS : FIRST_ROWS;
 	BfStatus status;
 
 	*out = NULL;
 	if (left <= 0)
 		return BF_OK;
-	status = next_early(s, left < BF_BATCH_ROWS ? (int32_t) left : BF_BATCH_ROWS, err);
+	s->begun = true;
+	status = next_early(s, left < most ? (int32_t) left : most, err);
 	if (status != BF_OK)
 	{
 		s->row = s->n_rows = 0;
