@@ -32,7 +32,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	if (plan->fdw_exprs != NIL)
 		push = bifang_pushdown_new(plan->fdw_exprs, plan->scan.scanrelid, &node->ss.ps);
 	n->scan = bifang_scan_new(node->ss.ps.state->es_query_cxt, node->ss.ss_currentRelation,
-							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS), push);
+							  list_nth(plan->fdw_private, BIFANG_PLAN_ATTRS), push, NULL);
 	if (OidIsValid(bifang_scan_user(node)))
 		n->scan->options.userid = bifang_scan_user(node);
 	n->scan->explain = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;

@@ -133,7 +133,7 @@ acquire_rows(Relation relation, int elevel, HeapTuple *rows, int targrows, doubl
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			attrs = lappend_int(attrs, i + 1);
-	sm.scan = bifang_scan_new(CurrentMemoryContext, relation, attrs, NULL);
+	sm.scan = bifang_scan_new(CurrentMemoryContext, relation, attrs, NULL, NULL);
 	sm.values = palloc0((Size) desc->natts * sizeof(Datum));
 	sm.isnull = palloc((Size) desc->natts * sizeof(bool));
 	sm.order = palloc((Size) targrows * sizeof(int64));

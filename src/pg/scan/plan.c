@@ -101,8 +101,8 @@ plan_size(PlannerInfo *root, RelOptInfo *rel, RelInfo *info, Oid relid)
 
 	if (clauses != NIL)
 		push = bifang_pushdown_new(clauses, rel->relid, NULL);
-	scan = bifang_scan_new(cxt, relation, bifang_attrs_of((Node *) clauses, rel, relid), push);
-	scan->options.userid = info->options.userid;
+	scan = bifang_scan_new(cxt, relation, bifang_attrs_of((Node *) clauses, rel, relid), push,
+						   &info->options);
 	scan->estimate = true;
 	w = bifang_scan_work(scan, GetActiveSnapshot());
 	t = &w->list.totals;

@@ -17,7 +17,8 @@
 /* ---- making one ---- */
 
 BifangScan *
-bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push)
+bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push,
+				const BifangOptions *options)
 {
 	MemoryContext scan_cxt = AllocSetContextCreate(cxt, "bifang scan", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scan_cxt);
@@ -34,7 +35,10 @@ bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *pu
 		s->analyzed_rows = rel->rd_rel->reltuples;
 		s->analyzed_bytes = (double) rel->rd_rel->relpages * BLCKSZ;
 	}
-	bifang_options_get(s->relid, &s->options);
+	if (options != NULL)
+		s->options = *options;
+	else
+		bifang_options_get(s->relid, &s->options);
 	s->cols.n = list_length(attrs);
 	s->cols.list = palloc0((Size) s->cols.n * sizeof *s->cols.list);
 	foreach (lc, attrs)

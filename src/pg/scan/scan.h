@@ -158,9 +158,9 @@ typedef struct BifangScan
 } BifangScan;
 
 /* `attrs`: attribute numbers to fill; those of the predicates are among them. `push` may be NULL.
- * Opens nothing. */
-extern BifangScan *
-bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs, BifangPushdown *push);
+ * `options`: of the table, from who has them already; NULL: they are looked up. Opens nothing. */
+extern BifangScan *bifang_scan_new(MemoryContext cxt, Relation rel, List *attrs,
+								   BifangPushdown *push, const BifangOptions *options);
 /* To the first row again, or for the first time; predicates take their values anew. */
 extern void bifang_scan_restart(BifangScan *s);
 /* Only every n-th unit is read. For one that reads alone, before anything is read. */
