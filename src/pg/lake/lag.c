@@ -8,7 +8,9 @@
  *   warn    says so, once for each time that it begins
  *   wait    waits until the lake has caught up. No ledger of the table is held meanwhile, and what
  *           the lake lacks are others' rows: nothing that it waits for waits for it. A transaction
- *           that has the table for itself, by an ALTER or bifang.roll() before, is warned instead
+ *           that has the table for itself, by an ALTER or bifang.roll() before, is warned instead,
+ *           and so is one that somebody waits for who wants it for himself: nobody else gets it
+ *           meanwhile
  *   error   fails, and nothing is written
  *
  * A backend that has found a table within its limits asks again after a fifth of a second.
@@ -20,6 +22,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -119,11 +122,27 @@ is_in_its_own_way(Oid relid, int64 table_id)
 	LOCKTAG tag;
 
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
-	for (LOCKMODE mode = ShareLock; mode <= AccessExclusiveLock; mode++)
+	for (LOCKMODE mode = ExclusiveLock; mode <= AccessExclusiveLock; mode++)
 		if (bifang_lock_held(&tag, mode))
 			return true;
 	return bifang_table_is_locked(table_id, BIFANG_TABLE_MAINTAIN) ||
 		   bifang_table_is_locked(table_id, BIFANG_TABLE_DROP);
+}
+
+/* Does somebody wait for its end to alter or drop the table? Then no work is done on that before.
+ * A lock that the transaction has already says nothing, so two are tried. */
+static bool
+is_in_others_way(Oid relid, int64 table_id)
+{
+	static const LOCKMODE modes[] = {BIFANG_WORK_LOCK, AccessShareLock};
+
+	for (int i = 0; i < (int) lengthof(modes); i++)
+	{
+		if (!ConditionalLockRelationOid(relid, modes[i]))
+			return true;
+		UnlockRelationOid(relid, modes[i]);
+	}
+	return bifang_table_is_unwanted(table_id);
 }
 
 static BifangLagAction
@@ -136,13 +155,19 @@ action_now(Oid relid, const BifangTable *t)
 }
 
 static void
-wait_for_lake(const BifangTable *t, const BfLagLimits *limits, BfBacklog *b, BfLagOver over)
+wait_for_lake(Oid relid, const BifangTable *t, const BfLagLimits *limits, BfBacklog *b,
+			  BfLagOver over)
 {
 	static uint32 event = 0;
 	int64 waited_ms = 0;
 
 	while (over != BF_LAG_WITHIN)
 	{
+		if (is_in_others_way(relid, t->row.id))
+		{
+			refuse(t, b, over, WARNING);
+			break;
+		}
 		if (waited_ms == TELL_MS)
 			refuse(t, b, over, WARNING);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LOOK_MS,
@@ -183,7 +208,7 @@ before_rows(Oid relid, const BifangTable *t)
 		switch (action_now(relid, t))
 		{
 			case BIFANG_LAG_ERROR: refuse(t, &b, over, ERROR); break;
-			case BIFANG_LAG_WAIT: wait_for_lake(t, &limits, &b, over); break;
+			case BIFANG_LAG_WAIT: wait_for_lake(relid, t, &limits, &b, over); break;
 			default:
 				if (!last.warned)
 					refuse(t, &b, over, WARNING);

@@ -41,6 +41,7 @@
 #include "pg/server/files.h"
 #include "pg/server/host.h"
 #include "pg/server/progress.h"
+#include "pg/write/locks.h"
 #include "pg/write/partition.h"
 
 PG_FUNCTION_INFO_V1(bifang_commit);
@@ -437,7 +438,7 @@ bifang_table_begin_work(Oid relid, const char *function)
 	PreventCommandIfReadOnly(function);
 	bifang_table_check_owner(relid);
 	/* Again, of what is there once it stays. */
-	LockRelationOid(relid, RowExclusiveLock);
+	LockRelationOid(relid, BIFANG_WORK_LOCK);
 	bifang_table_check_owner(relid);
 	bifang_options_get(relid, &t.options);
 	bifang_table_check_managed(&t.options, "change");

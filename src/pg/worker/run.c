@@ -114,7 +114,7 @@ lock_subject(const BifangSubject *b)
 {
 	if (b->table_id == 0)
 		return true;
-	if (!ConditionalLockRelationOid(b->relid, RowExclusiveLock))
+	if (!ConditionalLockRelationOid(b->relid, BIFANG_WORK_LOCK))
 		return false;
 	return get_rel_name(b->relid) != NULL && bifang_table_is_ours(b->relid) &&
 		   bifang_try_lock_table(b->table_id, BIFANG_TABLE_MAINTAIN);

@@ -66,6 +66,18 @@ bifang_unlock_table(int64 table_id, BifangTableLock mode)
 	LockRelease(&tag, table_modes[mode], false);
 }
 
+/* Conflicts with DROP alone, who waits for it included. */
+bool
+bifang_table_is_unwanted(int64 table_id)
+{
+	LOCKTAG tag = table_tag(table_id);
+
+	if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, AccessShareLock, false);
+	return false;
+}
+
 bool
 bifang_claim_ledger(int64 ledger_id)
 {

@@ -23,6 +23,10 @@
 
 #include "postgres.h"
 
+/* What commit, roll and offload have of the foreign table: neither writers nor triggers that are
+ * made are in their way, but who alters or drops it is, and who waits for that. */
+#define BIFANG_WORK_LOCK RowShareLock
+
 typedef enum BifangTableLock
 {
 	BIFANG_TABLE_WRITE,
@@ -36,6 +40,9 @@ extern bool bifang_lock_table(int64 table_id, BifangTableLock mode);
 extern bool bifang_try_lock_table(int64 table_id, BifangTableLock mode);
 /* When nothing was changed under it. */
 extern void bifang_unlock_table(int64 table_id, BifangTableLock mode);
+
+/* Does somebody want to drop it, or does it? The caller may write it meanwhile. */
+extern bool bifang_table_is_unwanted(int64 table_id);
 
 /* Against two that register one table at once. */
 extern void bifang_lock_uuid(const char *uuid);

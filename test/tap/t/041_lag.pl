@@ -105,6 +105,34 @@ for my $own ("ALTER FOREIGN TABLE t OPTIONS (ADD roll_age '100000')", "SELECT bi
 
 sql("SELECT bifang.commit('t')");
 
+# Nor is a table waited for that somebody else wants for himself: nobody would get it before.
+sub behind
+{
+	my ($what) = @_;
+
+	sql("SELECT bifang.commit('t'); INSERT INTO t SELECT 17, g FROM generate_series(1, 11) g");
+	my $insert = start_script($node, "SET statement_timeout = '100s'; INSERT INTO t VALUES (17, 0);\n");
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND wait_event IN ('Extension', 'BifangLag')") or die;
+	return ($insert, start_script($node, "SET statement_timeout = '100s'; $what;\n"));
+}
+my ($insert, $alter) = behind("ALTER FOREIGN TABLE t OPTIONS (SET roll_age '100001')");
+(undef, $err) = finish_script($insert);
+like($err, qr/WARNING:  the lake is too far behind(?!.*ERROR)/s, 'it goes on when somebody waits to alter the table');
+(undef, $err) = finish_script($alter);
+unlike($err, qr/ERROR/, 'who can');
+($insert, $alter) = behind('CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()');
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE relation = 't'::regclass AND NOT granted") or die;
+is((outcome($node, "SET statement_timeout = '100s'; SELECT rows FROM bifang.commit('t')"))[1], '11', 'a trigger that is made is not in the way of a commit');
+unlike((finish_script($_))[1], qr/ERROR/, 'and both end') for $insert, $alter;
+sql('DROP TRIGGER tr ON t');
+sql("SET client_min_messages = error; CREATE FOREIGN TABLE gone (i int) SERVER lake OPTIONS (lag_rows_max '1', lag_action 'wait'); INSERT INTO gone VALUES (1), (2)");
+$insert = start_script($node, "SET statement_timeout = '100s'; INSERT INTO gone VALUES (3);\n");
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'INSERT%' AND wait_event IN ('Extension', 'BifangLag')") or die;
+is((outcome($node, "SET statement_timeout = '100s'; SELECT bifang.drop_table('lake', 'public', 'gone', true)"))[0], 0, 'nor is one that is being dropped');
+unlike((finish_script($insert))[1], qr/ERROR/, 'which waits for the row');
+sql('DROP FOREIGN TABLE gone');
+sql("SELECT bifang.commit('t')");
+
 # The worker makes room by itself, long before rows are old.
 sql('SELECT bifang.start_worker()');
 outcome($node, join '', map { "INSERT INTO t SELECT 14, g FROM generate_series(1, 11) g;\n" } 1 .. 3);
