@@ -240,6 +240,10 @@ test-interop: $(BUILD)/unit/run stage ## Other programs against ours, in both di
 bench: stage parquet-write ## Scans of 6 million rows in Parquet, TPC-H and TPC-DS, against heap tables; writing
 	@test/bench/scan_vs_heap.sh; rc=$$?; test/bench/parquet_write.sh || rc=1; test/bench/tpc.sh && exit $$rc
 
+.PHONY: bench-commits
+bench-commits: stage ## Cost of the 20,000th commit to the lake against the 100th, and the table's size
+	@test/bench/commit_cost.sh
+
 .PHONY: bench-plan
 bench-plan: stage large-table ## Plans over Iceberg tables of 100,000 data files
 	@test/bench/plan_large.sh
