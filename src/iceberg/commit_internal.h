@@ -106,8 +106,9 @@ extern void bfi_rewrite_begin(BfiRewrite *r, BfiCommit *c, BfArena *arena,
 							  bool (*goes)(void *arg, const BfIceFile *file), void *arg);
 extern BfStatus
 bfi_rewrite_read(BfiRewrite *r, const BfIceManifest *old, BfError *err) BF_MUST_CHECK;
-extern BfStatus
-bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, BfError *err) BF_MUST_CHECK;
+/* A new file of rows that the table has had since `sequence_number`. */
+extern BfStatus bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, int64_t sequence_number,
+								BfError *err) BF_MUST_CHECK;
 /* Sequence number and snapshot of r->manifest are the caller's to set before. */
 extern BfStatus bfi_rewrite_write(BfiRewrite *r, BfError *err) BF_MUST_CHECK;
 /* BF_ERR_CORRUPT: negative, or too much. */

@@ -9,7 +9,9 @@
  *   4. a `replace` snapshot of the branch, which covers what its parent does
  *
  * A merged file says of a column what both said: counts add up, bounds are the wider ones, and
- * where one of them says nothing nothing is known. Main's manifests are its writers' to merge.
+ * where one of them says nothing nothing is known. Its rows are as old as the oldest of them: its
+ * data sequence number is that one's, as of files that other engines have rewritten. Main's
+ * manifests are its writers' to merge.
  *
  * Properties, as Iceberg has them: commit.manifest-merge.enabled (true),
  * commit.manifest.min-count-to-merge (100), commit.manifest.target-size-bytes (8 MiB).
@@ -43,6 +45,7 @@ typedef struct Merge
 	int32_t capacity;
 	Part **sorted; /* by ledger and partition, then, once it is known who goes, by path */
 	BfIceNewFile *files;
+	int64_t *since; /* sequence number of the oldest file in each */
 	int32_t n_files;
 	int32_t n_gone;
 	int64_t rows_gone;
@@ -244,16 +247,20 @@ merge_files(Merge *m, int32_t first, int32_t n, const BfRangeSet *ranges, BfErro
 	Part **p = &m->sorted[first];
 	BfLogicalFile name = p[0]->log;
 	BfIceFileMetrics metrics = p[0]->file.metrics;
-	BfIceNewFile *f = &m->files[m->n_files++];
+	BfIceNewFile *f = &m->files[m->n_files];
+	int64_t *since = &m->since[m->n_files++];
 
 	BF_ASSERT(n > 1 && first + n <= m->n);
 	*f = (BfIceNewFile){.format = p[0]->file.format,
 						.spec_id = p[0]->file.spec_id,
 						.n_partition = p[0]->file.n_partition,
 						.partition = p[0]->file.partition};
+	*since = p[0]->file.sequence_number;
 	for (int32_t i = 0; i < n; i++)
 	{
 		p[i]->goes = true;
+		if (p[i]->file.sequence_number < *since)
+			*since = p[i]->file.sequence_number;
 		BF_TRY(bfi_count_add(&f->record_count, p[i]->file.record_count, err));
 		BF_TRY(bfi_count_add(&f->file_size, p[i]->file.file_size, err));
 		if (i > 0)
@@ -343,7 +350,7 @@ write_merged(Merge *m, const BfIceSpec *spec, BfError *err)
 		if (is_candidate(m, &b->list[i].manifest, spec->spec_id))
 			BF_TRY(bfi_rewrite_read(&r, &b->list[i].manifest, err));
 	for (int32_t i = 0; i < m->n_files; i++)
-		BF_TRY(bfi_rewrite_add(&r, &m->files[i], err));
+		BF_TRY(bfi_rewrite_add(&r, &m->files[i], m->since[i], err));
 	r.manifest.sequence_number = m->c->sequence_number;
 	r.manifest.added_snapshot_id = m->c->snapshot_id;
 	BF_TRY(bfi_rewrite_write(&r, err));
@@ -360,6 +367,7 @@ merge_spec(Merge *m, const BfIceSpec *spec, BfError *err)
 {
 	BF_TRY(read_parts(m, spec->spec_id, err));
 	BF_NEW(m->arena, m->files, m->n / 2 + 1, err);
+	BF_NEW(m->arena, m->since, m->n / 2 + 1, err);
 	BF_TRY(merge_parts(m, err));
 	return m->n > 0 ? write_merged(m, spec, err) : BF_OK;
 }

@@ -82,12 +82,16 @@ visit_line(void *arg, const BfIceFile *file, BfError *err)
 }
 
 BfStatus
-bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, BfError *err)
+bfi_rewrite_add(BfiRewrite *r, const BfIceNewFile *file, int64_t sequence_number, BfError *err)
 {
+	BfIceManifest *m = &r->manifest;
+
 	BF_TRY(grow(r, err));
-	r->manifest.added_files++;
-	BF_TRY(bfi_count_add(&r->manifest.added_rows, file->record_count, err));
-	r->entries[r->n++] = (BfiNewEntry){BF_ICE_ADDED, r->c->snapshot_id, -1, -1, file};
+	m->added_files++;
+	if (m->min_sequence_number < 0 || sequence_number < m->min_sequence_number)
+		m->min_sequence_number = sequence_number;
+	BF_TRY(bfi_count_add(&m->added_rows, file->record_count, err));
+	r->entries[r->n++] = (BfiNewEntry){BF_ICE_ADDED, r->c->snapshot_id, sequence_number, -1, file};
 	return BF_OK;
 }
 

@@ -188,8 +188,10 @@ TEST(iceberg_merge_files_of_a_ledger)
 	EXPECT_STR(s.live, "8_0-4.log 7_0-9_12-19.log");
 	EXPECT_EQ(s.n[BF_ICE_ADDED], 1);
 	EXPECT_EQ(s.n[BF_ICE_DELETED], 2);
-	EXPECT_EQ(s.manifests[0].min_sequence_number, head(before)->sequence_number - 1);
-	EXPECT_EQ(s.last.sequence_number, replace->sequence_number);
+	/* The rows are as old as they were. */
+	EXPECT_EQ(s.manifests[0].min_sequence_number, head(before)->sequence_number - 2);
+	EXPECT_EQ(s.last.sequence_number, head(before)->sequence_number - 2);
+	EXPECT_EQ(s.last.file_sequence_number, replace->sequence_number);
 	EXPECT_EQ(s.last.record_count, 18);
 	EXPECT_EQ(s.last.file_size, 180);
 	EXPECT_STR(bf_ice_summary(replace, "operation"), "replace");

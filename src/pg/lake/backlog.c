@@ -82,15 +82,16 @@ add_ledger(BfBacklog *b, BfArena *a, const BifangLedger *l, const BfCoverage *co
 					   bifang_catalog_tail_written_at(l->id, l->files_entry, snap));
 }
 
-/* When the commit was that named it; one whose snapshot has expired counts as old. */
+/* When the commit was that named the oldest of it: files that were merged keep the sequence number.
+ * One whose snapshot has expired counts as old. */
 static int64
 committed_at(const BfIceMetadata *m, const BfIceDataFile *f)
 {
-	const BfIceSnapshot *s = bf_ice_snapshot(m, f->snapshot_id);
-
-	return s == NULL ? 0
-					 : s->timestamp_ms * 1000 -
-						   (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+	for (int32_t i = 0; i < m->snapshots.n; i++)
+		if (m->snapshots.all[i].sequence_number == f->sequence_number)
+			return m->snapshots.all[i].timestamp_ms * 1000 -
+				   (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+	return 0;
 }
 
 static void
