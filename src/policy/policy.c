@@ -84,6 +84,12 @@ want_optimize(const BfPolicyTable *t, int64_t now)
 }
 
 static int64_t
+want_expire(const BfPolicyTable *t, int64_t now)
+{
+	return when(&t->backlog.history, t->limits.expire_age, false, now);
+}
+
+static int64_t
 want_garbage(const BfPolicyTable *t, int64_t now)
 {
 	const BfJobPast *past = &t->past[BF_JOB_GARBAGE];
@@ -101,6 +107,7 @@ static const Rule rules[] = {
 	[BF_JOB_COMMIT] = {"commit", false, want_commit, PART(uncommitted)},
 	[BF_JOB_OFFLOAD] = {"offload", false, want_offload, PART(closed)},
 	[BF_JOB_OPTIMIZE] = {"optimize", false, want_optimize, PART(log)},
+	[BF_JOB_EXPIRE] = {"expire", false, want_expire, PART(history)},
 	[BF_JOB_GARBAGE] = {"garbage", true, want_garbage, NO_PART},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == BF_JOB_COUNT, "a rule for each job");
@@ -141,7 +148,7 @@ bf_backlog_clear(BfBacklog *b)
 {
 	memset(b, 0, sizeof *b);
 	b->tail.since = b->open.since = b->closed.since = BF_TIME_NEVER;
-	b->uncommitted.since = b->log.since = BF_TIME_NEVER;
+	b->uncommitted.since = b->log.since = b->history.since = BF_TIME_NEVER;
 }
 
 void

@@ -10,6 +10,7 @@
  *   commit    rows get names in the lake
  *   offload   closed ledgers are copied to the lake
  *   optimize  rows that the lake names in the log become Parquet
+ *   expire    snapshots that are older than the table keeps them go
  *   garbage   what nothing names any more is removed; of the whole database
  *
  * A job is due at a time:
@@ -37,6 +38,7 @@ typedef enum BfJobKind
 	BF_JOB_COMMIT,
 	BF_JOB_OFFLOAD,
 	BF_JOB_OPTIMIZE,
+	BF_JOB_EXPIRE,
 	BF_JOB_GARBAGE,
 	BF_JOB_COUNT,
 	BF_JOB_NONE = BF_JOB_COUNT
@@ -65,6 +67,7 @@ typedef struct BfBacklog
 	BfBacklogPart closed;	   /* in closed ledgers; since: the first of these was closed */
 	BfBacklogPart uncommitted; /* acknowledged, not named by the lake */
 	BfBacklogPart log;		   /* named by the lake, no Parquet yet; since: their commit */
+	BfBacklogPart history;	   /* snapshots, as rows; since: the first might expire */
 	int64_t fullest_bytes;	   /* of one open ledger */
 	int64_t fullest_rows;
 	int64_t open_ledgers;
@@ -108,6 +111,7 @@ typedef struct BfPolicyLimits
 	int64_t commit_bytes;
 	int64_t optimize_age;
 	int64_t optimize_bytes;
+	int64_t expire_age;
 	int64_t garbage_interval;
 	BfLagLimits lag; /* rows are committed when half of it is reached */
 	int64_t pause;	 /* between runs of one job */

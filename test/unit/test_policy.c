@@ -23,6 +23,7 @@ table_of(void)
 								  .commit_bytes = 64 << 20,
 								  .optimize_age = HOUR,
 								  .optimize_bytes = 128 << 20,
+								  .expire_age = 2 * HOUR,
 								  .garbage_interval = 10 * MINUTE,
 								  .pause = 10 * SECOND}};
 
@@ -75,6 +76,7 @@ TEST(policy_ages)
 		{BF_JOB_COMMIT, offsetof(BfBacklog, uncommitted), 5 * MINUTE},
 		{BF_JOB_OFFLOAD, offsetof(BfBacklog, closed), 0},
 		{BF_JOB_OPTIMIZE, offsetof(BfBacklog, log), HOUR},
+		{BF_JOB_EXPIRE, offsetof(BfBacklog, history), 2 * HOUR},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -9,11 +9,13 @@
  * prune what is older than the last end. Of a ledger of which the lake has nothing the oldest row
  * is as old as the ledger.
  */
+#include "iceberg/commit.h"
 #include "pg/lake/backlog.h"
 
 #include "miscadmin.h"
 #include "datatype/timestamp.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "pg/catalog/cache.h"
 #include "pg/catalog/ledgers.h"
@@ -82,6 +84,16 @@ add_ledger(BfBacklog *b, BfArena *a, const BifangLedger *l, const BfCoverage *co
 					   bifang_catalog_tail_written_at(l->id, l->files_entry, snap));
 }
 
+/* Of metadata, in its clamped range. */
+static int64
+time_of(int64 ms)
+{
+	const int64 most = PG_INT64_MAX / 4000;
+
+	return Max(Min(ms, most), -most) * 1000 -
+		   (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+}
+
 /* When the commit was that named the oldest of it: files that were merged keep the sequence number.
  * One whose snapshot has expired counts as old. */
 static int64
@@ -89,8 +101,7 @@ committed_at(const BfIceMetadata *m, const BfIceDataFile *f)
 {
 	for (int32_t i = 0; i < m->snapshots.n; i++)
 		if (m->snapshots.all[i].sequence_number == f->sequence_number)
-			return m->snapshots.all[i].timestamp_ms * 1000 -
-				   (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+			return time_of(m->snapshots.all[i].timestamp_ms);
 	return 0;
 }
 
@@ -104,6 +115,38 @@ add_logical(BfBacklog *b, const BifangLake *lake)
 		if (f->logical && f->record_count > 0)
 			bf_backlog_add(&b->log, f->record_count, f->file_size,
 						   committed_at(lake->table->metadata, f));
+	}
+}
+
+static bool
+is_head(const BfIceMetadata *m, int64 snapshot_id)
+{
+	for (int32_t i = 0; i < m->refs.n; i++)
+		if (m->refs.all[i].snapshot_id == snapshot_id)
+			return true;
+	return false;
+}
+
+/* Snapshots that might expire. Which of them do, what refs say of themselves, is known when they
+ * are to: where it is none the job is not tried again soon. */
+static void
+add_history(BfBacklog *b, const BfIceTable *t)
+{
+	const BfIceMetadata *m = t->metadata;
+	int64 now = GetCurrentTimestamp();
+	BfIceExpiry rule;
+	BfError err = {0};
+
+	(void) bf_ice_expiry(m, &rule);
+	if (m->snapshots.n <= rule.min_snapshots || bf_ice_can_commit(t, &err) != BF_OK)
+		return;
+	for (int32_t i = 0; i < m->snapshots.n; i++)
+	{
+		int64 made = time_of(m->snapshots.all[i].timestamp_ms);
+
+		if (!is_head(m, m->snapshots.all[i].id) && made < now &&
+			(now - made) / 1000 > rule.max_snapshot_age_ms)
+			bf_backlog_add(&b->history, 1, 0, made + rule.max_snapshot_age_ms * 1000);
 	}
 }
 
@@ -131,7 +174,10 @@ bifang_backlog_of(const BifangLakeTable *row, Snapshot snap, BfBacklog *out)
 		add_ledger(out, arena, l, &lake->plan->covered, snap);
 	}
 	if (lake != NULL)
+	{
 		add_logical(out, lake);
+		add_history(out, lake->table);
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 }

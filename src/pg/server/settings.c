@@ -33,6 +33,7 @@ int bifang_worker_roll_age_s;
 int bifang_worker_commit_age_s;
 int bifang_worker_optimize_age_s;
 int bifang_worker_commit_kb;
+int bifang_worker_expire_age_s;
 int bifang_worker_garbage_interval_s;
 int bifang_worker_history_s;
 int bifang_lag_kb_max;
@@ -224,6 +225,9 @@ static const Setting settings[] = {
 	 WORKER_SECONDS(bifang_worker_optimize_age_s, 3600, 0)},
 	{"bifang.worker_commit_size", "Size at which rows are committed to the lake, however young.",
 	 NULL, KB(bifang_worker_commit_kb, 65536, 0, MAX_KILOBYTES), .configured = true},
+	{"bifang.worker_expire_age", "Time that snapshots stay which could expire.",
+	 "Those that the table's properties history.expire.* keep, five days without, never go.",
+	 WORKER_SECONDS(bifang_worker_expire_age_s, 3600, 0)},
 	{"bifang.worker_garbage_interval", "Time between two runs of remove_garbage().", NULL,
 	 WORKER_SECONDS(bifang_worker_garbage_interval_s, 600, 1)},
 	{"bifang.worker_history", "Age at which the background worker forgets jobs of bifang.jobs.",

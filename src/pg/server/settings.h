@@ -35,6 +35,7 @@ extern int bifang_worker_roll_age_s;
 extern int bifang_worker_commit_age_s;
 extern int bifang_worker_optimize_age_s;
 extern int bifang_worker_commit_kb;
+extern int bifang_worker_expire_age_s;
 extern int bifang_worker_garbage_interval_s;
 extern int bifang_worker_history_s;
 

@@ -40,17 +40,18 @@
 typedef struct JobFunction
 {
 	const char *name;
-	Oid second; /* type of a second argument; InvalidOid = it has none */
-	bool given; /* that is false or 0, else NULL */
+	Oid more[2]; /* types of further arguments; InvalidOid = there are none */
+	bool given;	 /* these are false or 0, else NULL */
 } JobFunction;
 
 static const JobFunction jobs[BF_JOB_COUNT] = {
-	[BF_JOB_SETTLE] = {"settle", InvalidOid, false},
-	[BF_JOB_ROLL] = {"roll", BOOLOID, true}, /* does not wait for writers */
-	[BF_JOB_COMMIT] = {"commit", InvalidOid, false},
-	[BF_JOB_OFFLOAD] = {"offload", InvalidOid, false},
-	[BF_JOB_OPTIMIZE] = {"optimize", INT8OID, false}, /* files as large as the table says */
-	[BF_JOB_GARBAGE] = {"remove_garbage", InvalidOid, false},
+	[BF_JOB_SETTLE] = {"settle", {InvalidOid}, false},
+	[BF_JOB_ROLL] = {"roll", {BOOLOID}, true}, /* does not wait for writers */
+	[BF_JOB_COMMIT] = {"commit", {InvalidOid}, false},
+	[BF_JOB_OFFLOAD] = {"offload", {InvalidOid}, false},
+	[BF_JOB_OPTIMIZE] = {"optimize", {INT8OID}, false}, /* files as large as the table says */
+	[BF_JOB_EXPIRE] = {"expire", {INTERVALOID, INT4OID}, false}, /* what the table says */
+	[BF_JOB_GARBAGE] = {"remove_garbage", {InvalidOid}, false},
 };
 
 /* The run ---------------------------------------------------------------------------------------
@@ -89,9 +90,9 @@ static void
 call(const Run *r)
 {
 	const JobFunction *f = &jobs[r->job];
-	Oid types[2] = {REGCLASSOID, f->second};
-	int n = bf_job_is_database(r->job) ? 0 : OidIsValid(f->second) ? 2 : 1;
-	LOCAL_FCINFO(arguments, 2);
+	Oid types[3] = {REGCLASSOID, f->more[0], f->more[1]};
+	int n = bf_job_is_database(r->job) ? 0 : 1 + OidIsValid(f->more[0]) + OidIsValid(f->more[1]);
+	LOCAL_FCINFO(arguments, 3);
 	FmgrInfo info;
 	List *name = list_make2(makeString("bifang"), makeString(pstrdup(f->name)));
 	Oid function = LookupFuncName(name, n, types, false);
@@ -104,7 +105,7 @@ call(const Run *r)
 	fmgr_info(function, &info);
 	InitFunctionCallInfoData(*arguments, &info, (short) n, InvalidOid, NULL, NULL);
 	arguments->args[0] = (NullableDatum){ObjectIdGetDatum(r->subject->relid), false};
-	arguments->args[1] = (NullableDatum){(Datum) 0, !f->given};
+	arguments->args[1] = arguments->args[2] = (NullableDatum){(Datum) 0, !f->given};
 	(void) FunctionCallInvoke(arguments);
 }
 

@@ -50,6 +50,7 @@ set_limits(const BifangOptions *o, BfPolicyLimits *l)
 	l->commit_bytes = (int64) bifang_worker_commit_kb * 1024;
 	l->optimize_age = seconds(o == NULL ? 0 : o->optimize_age, bifang_worker_optimize_age_s);
 	l->optimize_bytes = OPTIMIZE_BYTES;
+	l->expire_age = seconds(0, bifang_worker_expire_age_s);
 	l->garbage_interval = seconds(0, bifang_worker_garbage_interval_s);
 	bifang_lag_limits(o, &l->lag);
 	l->pause = seconds(0, bifang_worker_naptime_s);
