@@ -22,6 +22,7 @@ struct Search
 	const BfLedgerEnd *ends; /* of a directory: what was acknowledged */
 	int32_t n_ends;
 	int64_t trusted; /* entries before it are those that were acknowledged; -1 = all are */
+	int64_t loose;	 /* batches that were read behind the last place that agrees */
 	BfGoneList *out;
 	int32_t room;
 };
@@ -120,6 +121,41 @@ distrust(Search *s, int64_t last, const BfError *why, BfError *err)
 	return add(s, from, last, why, err);
 }
 
+/* Does the directory end before the place where its last entry was acknowledged? */
+static BfStatus
+ends_early(const Search *s, bool *early, BfError *err)
+{
+	const BfLedgerEnd *end = &s->ends[s->n_ends - 1];
+	BfLogDir *d;
+
+	bf_arena_reset(s->work);
+	BF_TRY(bf_log_dir_open(s->work, s->path, NULL, &d, err));
+	*early = true;
+	for (int32_t i = 0; i < d->n_segments; i++)
+		if (d->segments[i].base_offset == end->segment)
+			*early = d->segments[i].size < end->position;
+	return BF_OK;
+}
+
+/* Nothing can be read from `next` on. A single batch behind the last place that agrees, with
+ * nothing after it, may be that of a transaction that was rolled back; several are more likely the
+ * beginning of a large one that was acknowledged. */
+static BfStatus
+add_rest(Search *s, int64_t next, int64_t last, const BfError *why, BfError *err)
+{
+	bool early = false;
+	int32_t at;
+
+	if (s->n_ends > 0 && s->loose == 1)
+		BF_TRY(ends_early(s, &early, err));
+	if (!early)
+		return add(s, next, last, why, err);
+	BF_SEARCH(int32_t, at, s->n_ends, i, s->ends[i].entry <= next);
+	s->trusted = at == 0 ? 0 : s->ends[at - 1].entry;
+	BF_ASSERT(s->trusted <= next);
+	return distrust(s, last, why, err);
+}
+
 static BfStatus
 search(Search *s, int64_t end, BfError *err)
 {
@@ -141,6 +177,8 @@ search(Search *s, int64_t end, BfError *err)
 			return status;
 		}
 		BF_TRY(find_resume(s, next, end - 1, &at, err));
+		if (at == end)
+			return add_rest(s, next, end - 1, &why, err);
 		BF_TRY(add(s, next, at - 1, &why, err));
 	}
 	return BF_OK;
@@ -153,6 +191,7 @@ run(Search *s, int64_t end, BfError *err)
 
 	*s->out = (BfGoneList){0, NULL};
 	s->trusted = -1;
+	s->loose = 0;
 	s->work = bf_arena_new(bf_arena_host(s->arena), "damaged ledger", WORK_BYTES_MAX);
 	if (s->work == NULL)
 		return bf_arena_fail(s->arena, 0, err);
@@ -186,6 +225,15 @@ check_ends(Search *s, const BfLogDir *d, const BfBatchHeader *h, int64_t positio
 	return BF_OK;
 }
 
+static bool
+is_end(const Search *s, int64_t entry)
+{
+	int32_t at;
+
+	BF_SEARCH(int32_t, at, s->n_ends, i, s->ends[i].entry < entry);
+	return at < s->n_ends && s->ends[at].entry == entry;
+}
+
 static BfStatus
 read_log(Search *s, int64_t from, int64_t last, int64_t *next, BfError *err)
 {
@@ -210,6 +258,7 @@ read_log(Search *s, int64_t from, int64_t last, int64_t *next, BfError *err)
 				(long long) h.last_offset, h.n_records);
 		BF_TRY(check_ends(s, d, &h, position, err));
 		*next = h.last_offset + 1;
+		s->loose = is_end(s, *next) ? 0 : s->loose + 1;
 	}
 	return BF_OK;
 }

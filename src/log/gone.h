@@ -12,7 +12,8 @@
  *
  * Bytes can also be whole and not those that were acknowledged, where a copy was taken while a
  * transaction wrote that was rolled back later. They are found where batches don't end at the
- * places that were acknowledged; everything from the last place on that agrees is gone then.
+ * places that were acknowledged; everything from the last place on that agrees is gone then. So it
+ * is where the files end before the ledger does: whose the last batches are nothing tells.
  *
  * Files that may not be read, or that a device fails on, are an error: that can be mended.
  */

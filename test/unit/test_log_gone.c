@@ -224,6 +224,41 @@ TEST(log_gone_where_ends_disagree)
 }
 
 /* What may be mended is no loss: a call that fails is an error, or what it reads is not needed. */
+/* The last batch before the file ends may be of a transaction that was rolled back; where the file
+ * goes on as it did it is not. */
+TEST(log_gone_where_the_file_ends_early)
+{
+	BfLedgerEnd ends[2];
+	BfGoneList gone;
+	uint8_t byte = 0xff;
+	Model m;
+	int last, k;
+
+	fill(&m, "cut", 1 << 20);
+	last = m.n_ends - 1;
+	k = m.n_ends / 2;
+	ends[0] = m.ends[k];
+	ends[1] = m.ends[last];
+	write_at(segment_path(&m, 0, "log"), m.ends[last].position - 1, &byte, 1);
+	REQUIRE_OK(bf_log_gone(test_arena(), m.dir, ends, 2, &gone, &test_err));
+	REQUIRE(gone.n == 1);
+	EXPECT_EQ(gone.items[0].entries.first, m.ends[last - 1].entry);
+	REQUIRE(truncate(segment_path(&m, 0, "log"), m.ends[k + 3].position) == 0);
+	REQUIRE_OK(bf_log_gone(test_arena(), m.dir, ends, 2, &gone, &test_err));
+	REQUIRE(gone.n == 1);
+	EXPECT_EQ(gone.items[0].entries.first, m.ends[k + 3].entry);
+	REQUIRE(truncate(segment_path(&m, 0, "log"), m.ends[k + 1].position) == 0);
+	REQUIRE_OK(bf_log_gone(test_arena(), m.dir, ends, 2, &gone, &test_err));
+	REQUIRE(gone.n == 1);
+	EXPECT_EQ(gone.items[0].entries.first, m.ends[k].entry);
+	EXPECT_EQ(gone.items[0].entries.last, m.ends[last].entry - 1);
+	/* Where it ends at a place that was acknowledged nothing more is gone. */
+	ends[0] = m.ends[k + 1];
+	REQUIRE_OK(bf_log_gone(test_arena(), m.dir, ends, 2, &gone, &test_err));
+	REQUIRE(gone.n == 1);
+	EXPECT_EQ(gone.items[0].entries.first, m.ends[k + 1].entry);
+}
+
 TEST(log_gone_is_not_what_cannot_be_looked_at)
 {
 	static const TestFault kinds[] = {TEST_FAULT_READ, TEST_FAULT_ALLOC, TEST_FAULT_CANCEL};
