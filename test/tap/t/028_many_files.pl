@@ -57,7 +57,7 @@ my %work = (
 	scan => q{SELECT count(*) FROM many WHERE v > 1});
 for my $what (sort keys %work)
 {
-	my $script = join "\n", map { "SELECT cpu_ms() AS before \\gset\nSET statement_timeout = $_;\nBEGIN;\n$work{$what};\nROLLBACK;\nSET statement_timeout = 0;
+	my $script = join "\n", map { "SELECT cpu_ms() AS before \\gset\nBEGIN;\nSET LOCAL statement_timeout = $_;\n$work{$what};\nROLLBACK;
 		SELECT 'late by ' || greatest(cpu_ms() - :before - $_, 0);" } 10, 50, map { 100 * $_ } 1 .. 12;
 	my (undef, $out) = outcome($node, $script, on_error_stop => 0);
 	my ($latest, @others) = sort { $b <=> $a } $out =~ /^late by (\d+)$/mg;
