@@ -22,6 +22,7 @@
 #include "pg/catalog/tail.h"
 #include "pg/server/error.h"
 #include "pg/server/host.h"
+#include "pg/write/table.h"
 
 /* Bytes of so many of its rows, on average. */
 static int64
@@ -137,7 +138,9 @@ add_history(BfBacklog *b, const BfIceTable *t)
 	BfIceExpiry rule;
 	BfError err = {0};
 
-	(void) bf_ice_expiry(m, &rule);
+	/* History that another engine made goes only where its table says so. */
+	if (!bf_ice_expiry(m, &rule) && bf_ice_property(m, BIFANG_ORIGIN_PROPERTY) == NULL)
+		return;
 	if (m->snapshots.n <= rule.min_snapshots || bf_ice_can_commit(t, &err) != BF_OK)
 		return;
 	for (int32_t i = 0; i < m->snapshots.n; i++)

@@ -46,5 +46,27 @@ is(sql(q{SELECT * FROM bifang.check('t')}), '', 'check');
 commits(3);
 is(sql(q{SELECT count(*) FROM bifang.snapshots('t')}), '5', 'commits look after it then');
 is(differences($node), $same, 'all rows');
+
+# History that another engine made long ago stays where its table does not say how long.
+my $orders = PostgreSQL::Test::Utils::tempdir() . '/orders';
+system('cp', '-r', "$ENV{BIFANG_TEST_DATA}/shop/orders", $orders) == 0 or die 'cp';
+for my $file (glob "$orders/metadata/*.metadata.json")
+{
+	my $text = slurp_file($file) =~ s/("(?:timestamp-ms|last-updated-ms)"\s*:\s*)(\d+)/$1 . ($2 - 100 * 86400000)/ger;
+
+	unlink $file;
+	append_to_file($file, $text);
+}
+sql("SELECT bifang.register_table('lake', 'shop', 'orders', '$orders')");
+sql('CREATE SCHEMA shop; IMPORT FOREIGN SCHEMA shop FROM SERVER lake INTO shop');
+my $snapshots = sql(q{SELECT count(*) FROM bifang.snapshots('shop.orders')});
+cmp_ok($snapshots, '>', 1, 'a table of another engine');
+sql(q{INSERT INTO shop.orders (order_id) VALUES (-1); SELECT bifang.commit('shop.orders')});
+my $seen = sql(q{SELECT started_at FROM bifang.work WHERE kind = 'garbage'});
+ok($node->poll_query_until('postgres', "SELECT started_at > '$seen'::timestamptz + interval '5 s' FROM bifang.work WHERE kind = 'garbage'"), 'time passes');
+cmp_ok(sql(q{SELECT count(*) FROM bifang.snapshots('shop.orders')}), '>', $snapshots, 'its history stays');
+sql(q{SELECT bifang.set_property('shop.orders', 'history.expire.max-snapshot-age-ms', '86400000')});
+ok($node->poll_query_until('postgres', "SELECT count(*) < $snapshots FROM bifang.snapshots('shop.orders')"), 'until it says so');
+is(sql('SELECT count(*) FROM shop.orders'), '120001', 'all of its rows');
 $node->stop;
 done_testing();
